@@ -27,6 +27,7 @@ USABLE := $(shell \
 define install
 	@echo "Installing what ctxhub needs into .venv; it takes a minute, and only this once ..."
 	@$(BIN)/python -m pip install -qq --disable-pip-version-check --constraint constraints.txt --editable '$(1)'
+	@$(BIN)/python -m compileall -qq ctxhub memory messaging sessions tracking
 endef
 
 .PHONY: help serve demo test test-sqlite test-postgres coverage check $(CHECKS) install-dev clean new-venv

@@ -1,6 +1,7 @@
 #!/usr/bin/env python
 """ctxhub's command line: `manage.py help` lists what it can do."""
 
+import gc
 import os
 import sys
 
@@ -10,6 +11,7 @@ def main() -> None:
     if sys.argv[1:2] == ["runmcp"] and "--http" not in sys.argv:
         # An agent's own stdio server answers sooner, and in half the memory, without the web's apps.
         os.environ.setdefault("CTXHUB_WEB", "false")
+        gc.disable()  # Until it serves: what a start makes stays, and looking through it takes long.
 
     from django.core.management import execute_from_command_line
     from django.db import OperationalError

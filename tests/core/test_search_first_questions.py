@@ -6,7 +6,7 @@ import pytest
 
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.search.abbreviations import LONG_WORDS, long_form, meanings
-from ctxhub.core.search.ordinary_words import is_ordinary
+from ctxhub.core.search.ordinary_words import is_ordinary, listed_words
 from ctxhub.core.search.selectors.search import Found, search
 from ctxhub.core.toolbox.dispatch import call
 from memory.constraints.services import add_constraint
@@ -173,6 +173,7 @@ def test_a_corrected_word_weighs_less_than_a_right_one(ada: Caller) -> None:
 def test_ordinary_words_are_recognised_in_all_their_forms() -> None:
     assert all(map(is_ordinary, ["hold", "holds", "holding", "whether", "question", "states"]))
     assert not any(map(is_ordinary, ["tokn", "kubernetes", "postgres", "authn"]))
+    assert all(map(is_ordinary, listed_words()))
 
 
 # -- Nothing found ---------------------------------------------------------------------------------

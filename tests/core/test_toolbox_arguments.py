@@ -1,14 +1,24 @@
 """Arguments of an action: read from its signature, and calls checked against them."""
 
+import os
+import subprocess
+import sys
+from functools import cache
 from typing import Annotated, Any, TypedDict, Unpack
 
 import pytest
+from django.conf import settings
+from hypothesis import HealthCheck, example, given
+from hypothesis import settings as hypothesis_settings
+from hypothesis import strategies as st
 
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import InvalidInput
 from ctxhub.core.kit.unset import UNSET, Unset
+from ctxhub.core.toolbox.actions import all_tools
 from ctxhub.core.toolbox.argument_types import Anything, Items, Number, Object, Says, Value, Word, Words
-from ctxhub.core.toolbox.arguments import Arguments
+from ctxhub.core.toolbox.arguments import Argument, Arguments
+from ctxhub.core.toolbox.json_schemas import argument_schema, schema_by_pydantic
 
 
 def sample(
@@ -200,3 +210,101 @@ def test_a_signature_may_unpack_a_typed_dict() -> None:
     assert arguments.check({"key": "k", "tags": None}, "do") == {"key": "k"}
     with pytest.raises(InvalidInput, match="has no argument 'rest'"):
         arguments.check({"key": "k", "rest": {}}, "do")
+
+
+# -- Without pydantic ------------------------------------------------------------------------------
+
+
+def all_arguments() -> dict[str, Argument]:
+    actions = [action for tool in all_tools().values() for action in tool.actions.values()]
+    return {
+        f"{action.call} {argument.name}": argument for action in actions for argument in action.arguments.all
+    }
+
+
+def test_schemas_are_those_of_pydantic() -> None:
+    arguments = all_arguments()
+
+    assert {name: argument.schema for name, argument in arguments.items()} == {
+        name: schema_by_pydantic(argument.annotation) for name, argument in arguments.items()
+    }
+
+
+def test_a_type_that_is_not_usual_has_the_schema_of_pydantic() -> None:
+    assert argument_schema(str | list[int]) == {
+        "anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "integer"}}]
+    }
+
+
+plain = st.one_of(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(st.characters(codec=None), max_size=5),
+    st.sampled_from(["7", "memory:7", "[1, 2]", "1,2", '["a"]', '{"a": 1}', "2026-11-21", "\ud800", "é"]),
+)
+values = st.recursive(plain, lambda inner: st.lists(inner) | st.dictionaries(st.text(max_size=3), inner))
+
+
+@cache
+def all_types() -> list[Arguments]:
+    """One argument of each type."""
+    return [
+        Arguments([argument])
+        for argument in {repr(a.annotation): a for a in all_arguments().values()}.values()
+    ]
+
+
+@hypothesis_settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(values)
+@example("\ud800")
+@example({"\ud800": 1})
+@example([True])
+@example([1.0])
+@example(float("nan"))
+@example(10**30)
+def test_values_that_are_checked_without_pydantic_are_what_it_makes_of_them(value: Any) -> None:
+    for arguments in all_types():
+        sent = {arguments.names[0]: value}
+        if (read := arguments._read_plain(sent)) is not None:
+            assert repr(read) == repr(arguments._over_mcp.validate_python(sent)), arguments
+
+
+def test_values_of_the_declared_types_are_checked_without_pydantic() -> None:
+    arguments = {"key": "k", "value": 1.5, "tags": "one", "limit": 3, "items": '[{"a": null}]', "full": True}
+
+    assert SAMPLE._read_plain(arguments) == {**arguments, "tags": ["one"], "items": [{}]}
+
+
+def test_values_of_other_types_are_left_to_pydantic() -> None:
+    assert SAMPLE._read_plain({"key": "k", "value": "v", "limit": "3"}) is None
+    assert check(limit="3")["limit"] == 3
+
+
+TOOLS_AND_A_CALL = """
+import os, sys
+os.environ |= {"CTXHUB_WEB": "false", "DJANGO_SETTINGS_MODULE": "ctxhub.settings"}
+import django
+django.setup()
+from ctxhub.core.kit.caller import ALL_SCOPES, Caller
+from ctxhub.core.models import Project
+from ctxhub.core.toolbox.actions import all_tools
+from ctxhub.core.toolbox.tool_list import list_tools
+list_tools(Caller(project=Project(slug="apollo"), agent="ada", scopes=frozenset(ALL_SCOPES)))
+all_tools()["decision"].actions["set"].check({"key": "k", "value": "v", "tags": ["a"]})
+print("pydantic" in sys.modules)
+"""
+
+
+def test_pydantic_is_loaded_neither_for_the_tools_nor_for_an_ordinary_call() -> None:
+    environ = {
+        **os.environ,
+        "CTXHUB_VAR_DIR": str(settings.VAR_DIR),
+        "CTXHUB_SECRET_KEY": settings.SECRET_KEY,
+    }
+    done = subprocess.run(
+        [sys.executable, "-c", TOOLS_AND_A_CALL],
+        capture_output=True,
+        text=True,
+        cwd=settings.BASE_DIR,
+        env=environ,
+    )
+
+    assert (done.stdout, done.stderr) == ("False\n", "")

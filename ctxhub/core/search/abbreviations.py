@@ -1,6 +1,7 @@
 """Common abbreviations and their long forms. A search for one also finds the other."""
 
 from collections.abc import Mapping, Sequence
+from functools import cache
 
 from ctxhub.core.search.stems import stem
 
@@ -157,12 +158,12 @@ Words = tuple[str, ...]
 
 def meanings(word: str) -> Sequence[Words]:
     """Return the other forms of a stem, short or long; each is a phrase of stems."""
-    return _MEANINGS.get(word, ())
+    return _meanings().get(word, ())
 
 
 def long_form(word: str) -> str:
     """Return the long form of a stem if that is one word, else the stem itself."""
-    return _LONG_FORMS.get(word, word)
+    return _long_forms().get(word, word)
 
 
 def written_forms(word: str) -> tuple[Words, ...]:
@@ -170,9 +171,21 @@ def written_forms(word: str) -> tuple[Words, ...]:
     return ((word,), *(words for words in meanings(word) if len(words) == 1))
 
 
-def _parse(table: str) -> Mapping[str, Sequence[Words]]:
-    """Parse the table: the long forms of each short form, as stems."""
-    lines = (line.partition(": ") for line in table.split("\n") if line)
+@cache
+def _meanings() -> Mapping[str, Sequence[Words]]:
+    return _all_forms(_table())
+
+
+@cache
+def _long_forms() -> Mapping[str, str]:
+    of_one_word = {short: [words for words in some if len(words) == 1] for short, some in _table().items()}
+    return {short: words[0][0] for short, words in of_one_word.items() if words}
+
+
+@cache
+def _table() -> Mapping[str, Sequence[Words]]:
+    """Return the long forms of each short form, as stems. At the first use: the stemmer is slow to load."""
+    lines = (line.partition(": ") for line in _TABLE.split("\n") if line)
     return {
         stem(short): [tuple(map(stem, words.split())) for words in long.split(", ")]
         for short, _, long in lines
@@ -193,7 +206,6 @@ def _all_forms(long: Mapping[str, Sequence[Words]]) -> Mapping[str, Sequence[Wor
     return {word: tuple(others) for word, others in found.items()}
 
 
-_LONG = _parse(_TABLE)
 # Unstemmed, for spelling correction.
 LONG_WORDS = frozenset(
     meaning
@@ -201,7 +213,3 @@ LONG_WORDS = frozenset(
     for meaning in line.partition(": ")[2].split(", ")
     if meaning.isalpha()
 )
-_MEANINGS = _all_forms(_LONG)
-_LONG_FORMS = {
-    short: words[0][0] for short, some in _LONG.items() if (words := [one for one in some if len(one) == 1])
-}

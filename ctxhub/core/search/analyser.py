@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from ctxhub.core.search.stems import stem
+from ctxhub.core.text.lazy_patterns import lazy_pattern
 
 WORD_CHARACTERS = 64
 CACHED_CHARACTERS = 40
@@ -33,25 +34,25 @@ _DENSE = (
     "\u3400-\u4dbf\u4e00-\u9fff\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff\U00020000-\U0003ffff"
 )
 # The dense characters that folding never changes, whatever their neighbours are.
-_PLAIN = re.compile("[\u3041-\u3096\u30a1-\u30fa\u30fc\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3]*")
+_PLAIN = lazy_pattern("[\u3041-\u3096\u30a1-\u30fa\u30fc\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3]*")
 _NAMES = {"c++": "cplusplus", "c#": "csharp", "f#": "fsharp", ".net": "dotnet"}
 
-_RUN = re.compile(
+_RUN = lazy_pattern(
     rf"(?<!\w)(?:c\+\+|[cf]#(?!\w)|\.net(?!\w))"
     rf"|(?:[^\W_]+|[{_MARKS}]+)+(?:['\u2019](?:s|t|re|ve|ll|d|m)(?!\w))?|[{_EMOJI}]",
     re.IGNORECASE,
 )
 # The same for ASCII, in half the time.
 _ASCII_WORD = "[A-Za-z0-9_]"
-_ASCII_RUN = re.compile(
+_ASCII_RUN = lazy_pattern(
     rf"(?<!{_ASCII_WORD})(?:[cC]\+\+|[cCfF]#(?!{_ASCII_WORD})|\.[nN][eE][tT](?!{_ASCII_WORD}))"
     rf"|[A-Za-z0-9]+(?:'(?:[sStTdDmM]|[rR][eE]|[vV][eE]|[lL][lL])(?!{_ASCII_WORD}))?"
 )
-_SEGMENT = re.compile(rf"(?P<dense>[{_DENSE}]+)|(?P<word>(?:(?![{_DENSE}])(?:{_WORD}|['\u2019]))+)")
-_PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
+_SEGMENT = lazy_pattern(rf"(?P<dense>[{_DENSE}]+)|(?P<word>(?:(?![{_DENSE}])(?:{_WORD}|['\u2019]))+)")
+_PART = lazy_pattern(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 # JWTs: the stemmer takes an s only where a vowel is before it.
-_ACRONYMS = re.compile("(?<=[A-Z]{2})s$")
-_ACCENT = re.compile("[\u0300-\u036f]")
+_ACRONYMS = lazy_pattern("(?<=[A-Z]{2})s$")
+_ACCENT = lazy_pattern("[\u0300-\u036f]")
 
 
 @dataclass(frozen=True, slots=True)

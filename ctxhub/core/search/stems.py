@@ -1,16 +1,18 @@
 """Stems English words (Snowball), so that `deciding` finds `decided`."""
 
 import threading
-from functools import lru_cache
-
-import snowballstemmer
+from functools import cached_property, lru_cache
+from typing import Any
 
 
 class _Stemmers(threading.local):
     """A stemmer has the current word as its state, so each thread has its own."""
 
-    def __init__(self) -> None:
-        self.english = snowballstemmer.stemmer("english")
+    @cached_property
+    def english(self) -> Any:
+        import snowballstemmer  # With the first word: it loads the stemmers of all languages.
+
+        return snowballstemmer.stemmer("english")
 
 
 _stemmers = _Stemmers()

@@ -1,13 +1,14 @@
 """Boundaries of sentences, words and graphemes, where a text may be cut."""
 
-import re
 import unicodedata
+
+from ctxhub.core.text.lazy_patterns import lazy_pattern
 
 Span = tuple[int, int]
 
 MAX_FLAG_LETTERS = 100
 
-_SENTENCE_END = re.compile(
+_SENTENCE_END = lazy_pattern(
     "\n|[.!?]+[\"'\u2019\u201d)\\]]*(?=\\s)|[\u3002\uff01\uff1f\uff1b]+[\u2019\u201d\u300d\u300f\uff09]*"
 )
 # Scripts without blanks, and emoji, are cut at any character. Korean has blanks.
@@ -16,9 +17,9 @@ _DENSE = (
     "\uff00-\uffef\U0001f000-\U0001faff\U00020000-\U0003ffff"
 )
 # Never cut: a word with its punctuation; of a longer one (a path, JSON) a part between punctuation.
-_ATOM = re.compile(rf"\s+|[{_DENSE}]|[^\s{_DENSE}]{{1,24}}(?![^\s{_DENSE}])|\w{{1,40}}[^\w\s{_DENSE}]*|.")
+_ATOM = lazy_pattern(rf"\s+|[{_DENSE}]|[^\s{_DENSE}]{{1,24}}(?![^\s{_DENSE}])|\w{{1,40}}[^\w\s{_DENSE}]*|.")
 # Besides marks: code points that continue the grapheme before them.
-_TAIL = re.compile(
+_TAIL = lazy_pattern(
     "[\u0e33\u0eb3\u1160-\u11ff\u200c\u200d\uff9e\uff9f\U0001f3fb-\U0001f3ff\U000e0020-\U000e007f]"
     "|(?<=\u200d).|(?<=[\ud800-\udbff])[\udc00-\udfff]"
 )

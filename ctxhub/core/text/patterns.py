@@ -1,9 +1,10 @@
-"""User-supplied regular expressions. RE2 matches in linear time, so none can block a worker."""
+"""User-supplied regular expressions. RE2 matches in linear time, so none can block a worker.
+
+It is loaded with the first of them: most processes never see one.
+"""
 
 from functools import lru_cache
 from typing import Any
-
-import re2
 
 from ctxhub.core.kit.errors import InvalidInput
 
@@ -16,6 +17,8 @@ def check_pattern(
     pattern: str, place: str, *, ignore_case: bool = False, at_most: int = PROGRAM_SIZE
 ) -> None:
     """Raise InvalidInput, with the reason, if the pattern is no regular expression or too large."""
+    import re2
+
     try:
         size = compiled(pattern, ignore_case=ignore_case).programsize
     except re2.error as error:
@@ -33,6 +36,8 @@ def check_pattern(
 @lru_cache(maxsize=CACHE_SIZE)
 def compiled(pattern: str, *, ignore_case: bool = False) -> Any:
     """Compile a pattern. Raises re2.error."""
+    import re2
+
     options = re2.Options()
     options.log_errors = False
     options.case_sensitive = not ignore_case

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from ctxhub.core.text import secret_values as values
+from ctxhub.core.text.lazy_patterns import lazy_pattern
 
 
 class Assigned(NamedTuple):
@@ -78,10 +79,10 @@ def is_token(assigned: Assigned) -> bool:
 # -- Names and operators ---------------------------------------------------------------------------
 
 HARMLESS_TOKENS = ("csrf", "page", "next", "sync", "continuation")
-OPTION = re.compile(r"--[\w-]*$")
-EXPRESSION = re.compile(r"[.$:=]")
+OPTION = lazy_pattern(r"--[\w-]*$")
+EXPRESSION = lazy_pattern(r"[.$:=]")
 # A value ends before CJK text and before typographic quotes.
-CUT_AT = re.compile(r"[\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\uff00-\uffef\u201c\u201d\u2019\u00bb]")
+CUT_AT = lazy_pattern(r"[\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\uff00-\uffef\u201c\u201d\u2019\u00bb]")
 
 # "(root)", "[None]".
 _ASIDE = r"(?: ?[(\[][^)\]\n]{0,30}[)\]])?"
@@ -97,7 +98,7 @@ _PHRASE = r"[a-z]{3,12}(?: [a-z]{3,12}){3,7}"
 
 def _named(name: str, shortest: int = 6) -> re.Pattern[str]:
     """Match a name and its value, quoted or a single word, on the same line or below."""
-    return re.compile(
+    return lazy_pattern(
         rf"(?P<name>{name})(?={_NEXT})[\"'`\\\]*]{{0,3}}{_ASIDE}(?P<operator>(?(weak){_SIGN}|(?:{_SIGN}|{_IS}|{_BEFORE_DIGIT})))"
         r"(?P<gap>(?:\r?\n[ \t]{0,8}){0,2})[\\*]{0,2}"
         rf"(?:[\"'`](?P<quoted>[^\s\"'`\\]{{{shortest},200}}+|{_PHRASE})\\?[\"'`]"
@@ -106,7 +107,7 @@ def _named(name: str, shortest: int = 6) -> re.Pattern[str]:
 
 
 def _foreign(name: str) -> re.Pattern[str]:
-    return re.compile(
+    return lazy_pattern(
         rf"(?P<name>{name})(?P<weak>(?!))?[\"'`*]{{0,3}}[^\S\n]?"
         r"(?P<operator>(?:[:=\uff1a是為为は는은]|改成|es |это |[-\u2014] ){0,2})"
         r"[^\S\n]{0,2}(?P<gap>(?:\r?\n){0,2})[\"'`*\u300c\u201c]{0,2}"

@@ -3,6 +3,8 @@
 import re
 import string
 
+from ctxhub.core.text.lazy_patterns import lazy_pattern
+
 PRIVATE_KEY, ASSIGNED, TELEGRAM = "private key", "assigned secret", "Telegram bot token"
 
 # What may follow the part of a credential that identifies it, by kind. A key ends in letters and digits.
@@ -15,25 +17,25 @@ REST = {
         ("AWS access key", "Twilio key", "Azure storage key", "password in a URL", "login of HTTP Basic"), ""
     ),
 }
-RESTS = {kind: re.compile(rest, re.ASCII) for kind, rest in REST.items()}
-REST_OF_KEY = re.compile(r"[\w-]*+", re.ASCII)
+RESTS = {kind: lazy_pattern(rest, re.ASCII) for kind, rest in REST.items()}
+REST_OF_KEY = lazy_pattern(r"[\w-]*+", re.ASCII)
 
 # The rest of a value, up to the next parameter in an address; not the punctuation of a sentence.
-REST_OF_VALUE = re.compile(
+REST_OF_VALUE = lazy_pattern(
     r"(?:(?!&[\w.-]{1,60}=)[^\s\"'`\\,;()\[\]{}<>\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\uff00-\uffef"
     r"\u201c\u201d\u2019\u00bb])*+"
 )
-REST_OF_QUOTED = re.compile(r"[^\s\"'`\\]*+")
+REST_OF_QUOTED = lazy_pattern(r"[^\s\"'`\\]*+")
 PUNCTUATION = ".,:;?*"
 
 LONGEST_PRIVATE_KEY = 100_000
-TO_END = re.compile(r"[^-]*+(?:-(?!----)[^-]*+)*+-----END[^\n-]{0,80}-----")
+TO_END = lazy_pattern(r"[^-]*+(?:-(?!----)[^-]*+)*+-----END[^\n-]{0,80}-----")
 # A key without its end: headers, lines, a short last line and a checksum. Between them there may be spaces,
 # line breaks written out, signs of a quotation.
 _GAP = r"(?:[\s>|\"'+,]|\\[nrt])"
 _HEADERS = rf"(?:{_GAP}{{0,40}}[A-Z][A-Za-z-]{{2,20}}: [^\n\\]{{1,200}}){{0,6}}"
 _LINE_END = r"""(?=["' \t]*(?:[\r\n\\]|$))"""
-LINES_OF_KEY = re.compile(
+LINES_OF_KEY = lazy_pattern(
     r"(?:(?<=[A-Za-z0-9+/])(?<!\\[nr])[A-Za-z0-9+/=]*+)?"
     rf"(?:{_HEADERS}(?:{_GAP}{{0,40}}+[A-Za-z0-9+/]{{16,}}+={{0,2}})++"
     rf"(?:{_GAP}{{1,40}}+=?[A-Za-z0-9+/]{{1,15}}+={{0,2}}{_LINE_END}){{0,2}})?"

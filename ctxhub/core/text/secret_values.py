@@ -9,6 +9,8 @@ import base64
 import binascii
 import re
 
+from ctxhub.core.text.lazy_patterns import lazy_pattern
+
 
 def is_generated(value: str) -> bool:
     """Whether characters are mixed as in no word or version: "k3Zp0wQ...", but not "refresh-token-v2"."""
@@ -75,7 +77,7 @@ def names_a_secret(value: str) -> bool:
 
 # -- Pieces ----------------------------------------------------------------------------------------
 
-STAND_IN = re.compile(
+STAND_IN = lazy_pattern(
     r"[$<{\[%]|#\{|[*x.…•-]+$|[0-9.]+$|(.)\1+$"
     r"|.*(?:\$\{|\{\{|<[a-z]|\.\.\.|…|\*\*\*|xxxx|(?-i:example)|placeholder|change.?(?:me|this)|replace.?me"
     r"|redacted|dummy|your[-_])"
@@ -84,31 +86,31 @@ STAND_IN = re.compile(
     r"(?:[-_]?here)?\d{0,4}$",
     re.IGNORECASE | re.DOTALL,
 )
-DIGEST_OR_ADDRESS = re.compile(
+DIGEST_OR_ADDRESS = lazy_pattern(
     r"(?:sha\d|md5|argon2|bcrypt|pbkdf2|vault:|env:|file:|https?:|[./~])"
     r"|[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$",
     re.IGNORECASE,
 )
 # Other references: the location of the secret, a rule for it, a time, an address.
-REFERENCE = re.compile(
+REFERENCE = lazy_pattern(
     rf"(?:{DIGEST_OR_ADDRESS.pattern})|(?:arn|op|ssm|kms|gcp|azure|keyring|secret|ref):|projects/|\^|.*(?:\[[a-z0]-|\.\*)"
     r"|(?:min|max|len)\w*[:=]|\d{4}-\d\d-\d\d|[\w.+-]+@[\w-]+\.[\w.-]+$|[\w-]+/[\w./-]+\.\w{1,4}$",
     re.IGNORECASE,
 )
-AWS_KEY = re.compile(r"(?=[^a-z]*[a-z])(?=[^A-Z]*[A-Z])(?=[^0-9/+]*[0-9/+])[A-Za-z0-9/+]{40}$")
-NAMES_A_SECRET = re.compile(
+AWS_KEY = lazy_pattern(r"(?=[^a-z]*[a-z])(?=[^A-Z]*[A-Z])(?=[^0-9/+]*[0-9/+])[A-Za-z0-9/+]{40}$")
+NAMES_A_SECRET = lazy_pattern(
     r"[A-Za-z_]*(?:pass(?:word|wd|phrase)|pwd|secret|token|credential)\w*$", re.IGNORECASE
 )
-DIGIT = re.compile(r"[0-9]")
-LETTER = re.compile(r"[A-Za-z]")
-PHRASE_BREAK = re.compile(r"[-_ ]")
-WORD_BREAK = re.compile(r"[-_./:|,]")
-SIGN = re.compile(r"[!@#$%^&*?~]")
-MIXED = re.compile(r"(?=[^0-9]*[0-9])(?=[^A-Za-z]*[A-Za-z])\S{5}")
-CHANGE = re.compile(r"(?<=[0-9])(?=[A-Za-z])|(?<=[A-Za-z])(?=[0-9])")
+DIGIT = lazy_pattern(r"[0-9]")
+LETTER = lazy_pattern(r"[A-Za-z]")
+PHRASE_BREAK = lazy_pattern(r"[-_ ]")
+WORD_BREAK = lazy_pattern(r"[-_./:|,]")
+SIGN = lazy_pattern(r"[!@#$%^&*?~]")
+MIXED = lazy_pattern(r"(?=[^0-9]*[0-9])(?=[^A-Za-z]*[A-Za-z])\S{5}")
+CHANGE = lazy_pattern(r"(?<=[0-9])(?=[A-Za-z])|(?<=[A-Za-z])(?=[0-9])")
 # Algorithms and versions, abbreviations ("RFC6238"), amounts ("12characters", "1Password"), and what
 # programmers number.
-NUMBERED = re.compile(
+NUMBERED = lazy_pattern(
     r"(?:(?:base|sha|md|utf|iso|crc|u?int|float|oauth|http|tls|ipv|argon|pbkdf|b?crypt|scrypt|ed|x|curve|secp|aes|rsa"
     r"|hmac|min(?:imum)?|max(?:imum)?|uuid|es|python|postgres(?:ql)?|mysql|windows|office|level|phase|step|part|page|line|row|col(?:umn)?|item"
     r"|field|value|val|var|arg|param|input|text|string|str|name|option|form|group|account|client|server|host|node"
@@ -117,7 +119,7 @@ NUMBERED = re.compile(
     re.IGNORECASE,
 )
 # One number at the end of a word, or between two words: "hunter2", "Ed25519PrivateKey".
-IDENTIFIER = re.compile(
+IDENTIFIER = lazy_pattern(
     r"[A-Za-z]{2,}[0-9]{1,2}(?:[A-Z]?[a-z]{2,}[A-Za-z]*)?$|[A-Za-z]{2,}[0-9]{1,5}(?:[A-Z][a-z]+){1,4}$"
 )
 # A phrase with one of these words is a hint what to write, or says that nothing is there.

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import partial
 
+from ctxhub.core.text.lazy_patterns import lazy_pattern
 from ctxhub.core.text.secret_assignments import FOREIGN_NAMES, NAMES, Judge, is_password, read_assigned
 from ctxhub.core.text.secret_spans import whole_span
 from ctxhub.core.text.secret_values import is_generated, is_login, is_stand_in
@@ -188,8 +189,8 @@ KEYS = (
 )
 
 
-def _compile_keys() -> tuple[re.Pattern[str], ...]:
-    """Compile one pattern for all keys whose prefixes end in the same character."""
+def _patterns_of_keys() -> tuple[re.Pattern[str], ...]:
+    """Return a pattern for all keys whose prefixes end in the same character."""
     befores: dict[str, list[list[str]]] = defaultdict(list)
     keys: dict[str, list[str]] = defaultdict(list)
     for number, (_, prefix, body) in enumerate(KEYS):
@@ -199,7 +200,7 @@ def _compile_keys() -> tuple[re.Pattern[str], ...]:
         word = rf"(?:(?<![\w-]{prefix})|(?<=\\[nrt]{prefix}))" if re.match(r"\w|\[[a-z]", prefix) else ""
         keys[last].append(f"(?P<key{number}>(?<={prefix}){word}{body})")
     return tuple(
-        re.compile(f"{last}(?<={_ends(befores[last])}{last})(?={'|'.join(keys[last])})", re.ASCII)
+        lazy_pattern(f"{last}(?<={_ends(befores[last])}{last})(?={'|'.join(keys[last])})", re.ASCII)
         for last in keys
     )
 
@@ -214,7 +215,7 @@ def _ends(prefixes: list[list[str]]) -> str:
 
 
 CHARACTERS = re.compile(r"\[.*?]|.")
-KEY_PATTERNS = _compile_keys()
+KEY_PATTERNS = _patterns_of_keys()
 
 
 def _read_key(match: re.Match[str], _: str) -> Secret:
@@ -224,13 +225,13 @@ def _read_key(match: re.Match[str], _: str) -> Secret:
 
 # -- Credentials by their context ------------------------------------------------------------------
 
-IN_URL = re.compile(
+IN_URL = lazy_pattern(
     r"://(?:(?P<user>[^\s/:@\"'<>]{0,64}):(?P<password>[^\s/@\"'<>`]{4,128}+)@[\w\[$<{]"
     r"|hooks\.slack\.com/services/(?P<webhook>T\w{6,12}/B\w{6,12}/\w{20}))"
 )
 # The rest is matched in lower case.
-BEARER = re.compile(r"bearer[ \t]{1,4}([\w.~+/-]{20,400}+)")
-LOGIN = re.compile(r"basic[ \t]{1,4}([a-z0-9+/]{8,400}+={0,2})(?![\w+/=])")
+BEARER = lazy_pattern(r"bearer[ \t]{1,4}([\w.~+/-]{20,400}+)")
+LOGIN = lazy_pattern(r"basic[ \t]{1,4}([a-z0-9+/]{8,400}+={0,2})(?![\w+/=])")
 
 
 def _read_url(match: re.Match[str], _: str) -> Secret | None:

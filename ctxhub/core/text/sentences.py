@@ -4,14 +4,15 @@ import re
 from collections.abc import Iterator
 
 from ctxhub.core.text.graphemes import is_tail
+from ctxhub.core.text.lazy_patterns import lazy_pattern
 
 # Characters of a text that sentences are looked for in.
 LOOKED_AT = 20_000
 
-_CODE = re.compile(r"```.*?(?:```|\Z)|^[ \t]*~~~.*?(?:^[ \t]*~~~+[ \t]*$|\Z)", re.DOTALL | re.MULTILINE)
-_HEADING = re.compile(r"#{1,6}[ \t]+(.*)")
+_CODE = lazy_pattern(r"```.*?(?:```|\Z)|^[ \t]*~~~.*?(?:^[ \t]*~~~+[ \t]*$|\Z)", re.DOTALL | re.MULTILINE)
+_HEADING = lazy_pattern(r"#{1,6}[ \t]+(.*)")
 # "e.g." does not end a sentence, nor does a mark before a lower-case letter.
-_SENTENCE = re.compile(
+_SENTENCE = lazy_pattern(
     r".*?(?:(?<!\b\w\.\w)[.!?]+[\"'\u2019\u201d)\]]*(?=\s+(?![a-z])|$)|[\u3002\uff01\uff1f]+[\u300d\u300f\uff09]*)"
 )
 

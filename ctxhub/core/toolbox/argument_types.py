@@ -2,6 +2,9 @@
 
 An action's signature declares its arguments once, for MCP and for REST. Over MCP values are converted where
 clients are known to send them otherwise (JSON in strings, one text for a list); a REST body has JSON's types.
+
+The annotations tell pydantic what to do through its protocol (`__get_pydantic_core_schema__`). Pydantic is
+imported when it asks: neither the list of tools nor most calls need it, and its import is slow.
 """
 
 import json
@@ -9,16 +12,17 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from django.utils.dateparse import parse_datetime
 from django.utils.timezone import is_aware, make_aware
-from pydantic import BeforeValidator, PlainValidator, WithJsonSchema
-from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
 from ctxhub.core.kit.errors import InvalidInput
 from ctxhub.core.kit.inputs import MAX_LIMIT, clean_number, read_id, read_ref_id
 from ctxhub.core.kit.limits import OPTIONAL_NAME, OPTIONAL_WORD, PATH, WORD
+
+if TYPE_CHECKING:
+    from pydantic_core import CoreSchema, PydanticCustomError
 
 # -- Annotations -----------------------------------------------------------------------------------
 
@@ -55,10 +59,12 @@ class RowsOf:
 
     shape: Any
 
-    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> CoreSchema:
+    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> "CoreSchema":
+        from pydantic_core import core_schema
+
         return core_schema.any_schema()
 
-    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: Any) -> dict[str, Any]:
+    def __get_pydantic_json_schema__(self, schema: "CoreSchema", handler: Any) -> dict[str, Any]:
         return {"type": "object"}
 
 
@@ -67,15 +73,49 @@ def one_of(*words: str) -> About:
     return About(schema={"enum": list(words)})
 
 
-class OverMcp(BeforeValidator):
+@dataclass(frozen=True, slots=True, eq=False)
+class Shows:
+    """The JSON schema of a type, for a model."""
+
+    schema: Mapping[str, Any]
+
+    def __get_pydantic_json_schema__(self, schema: "CoreSchema", handler: Any) -> dict[str, Any]:
+        return dict(self.schema)
+
+
+@dataclass(frozen=True)
+class Converts:
+    """Converts a value before its validation."""
+
+    convert: Callable[[Any], Any]
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> "CoreSchema":
+        from pydantic_core import core_schema
+
+        return core_schema.no_info_before_validator_function(self.convert, handler(source))
+
+
+class OverMcp(Converts):
     """Converts a value before its validation, over MCP only."""
 
 
-class OverRest(BeforeValidator):
+class OverRest(Converts):
     """Converts a value before its validation, over REST only."""
 
 
-class IdOf(BeforeValidator):
+@dataclass(frozen=True, slots=True)
+class Checks:
+    """Converts a value, in place of pydantic's validation."""
+
+    convert: Callable[[Any], Any]
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> "CoreSchema":
+        from pydantic_core import core_schema
+
+        return core_schema.no_info_plain_validator_function(self.convert)
+
+
+class IdOf(Converts):
     """Makes a Number accept an id as 17, "17", or the ref that lists and events have (`memory:17`)."""
 
     kind: str
@@ -88,6 +128,12 @@ class IdOf(BeforeValidator):
 # -- Conversions -----------------------------------------------------------------------------------
 
 
+def _error(kind: str, message: str) -> "PydanticCustomError":
+    from pydantic_core import PydanticCustomError
+
+    return PydanticCustomError(kind, "{why}", {"why": message})
+
+
 def _word(value: Any) -> Any:
     return str(value) if isinstance(value, int | float) and not isinstance(value, bool) else value
 
@@ -98,7 +144,7 @@ def _word_or_number(value: Any) -> Any:
 
 def _number_not_bool(value: Any) -> Any:
     if isinstance(value, bool):
-        raise PydanticCustomError("number", "must be a number, not true or false")
+        raise _error("number", "must be a number, not true or false")
     return value
 
 
@@ -109,10 +155,8 @@ def _value(value: Any) -> Any:
         try:
             return clean_number(value, "value")
         except InvalidInput as error:
-            raise PydanticCustomError(
-                "value", "{why}", {"why": error.message.removeprefix("value ").rstrip(".")}
-            ) from error
-    raise PydanticCustomError("value", "must be a text or a finite number")
+            raise _error("value", error.message.removeprefix("value ").rstrip(".")) from error
+    raise _error("value", "must be a text or a finite number")
 
 
 def _moment(value: Any) -> Any:
@@ -121,7 +165,7 @@ def _moment(value: Any) -> Any:
     except ValueError:
         moment = None
     if moment is None:
-        raise PydanticCustomError("moment", "must be a time in ISO 8601")
+        raise _error("moment", "must be a time in ISO 8601")
     return moment if is_aware(moment) else make_aware(moment)
 
 
@@ -163,7 +207,7 @@ def _read_ref(value: Any, *, kind: str) -> Any:
     try:
         number = read_ref_id(value, kind)
     except InvalidInput as error:
-        raise PydanticCustomError("ref", "{why}", {"why": error.message.rstrip(".")}) from error
+        raise _error("ref", error.message.rstrip(".")) from error
     return int(number) if read_id(str(number)) else number
 
 
@@ -188,26 +232,26 @@ Word = Annotated[str, OverMcp(_word), FROM_NUMBER]
 # A text that a model may take for a number: a version.
 Text = Annotated[str, OverMcp(_word)]
 # The ref of anything, or an id.
-Ref = Annotated[Word, WithJsonSchema({"type": ["string", "integer"]})]
-Number = Annotated[int, BeforeValidator(_number_not_bool)]
-Share = Annotated[float, BeforeValidator(_number_not_bool), About(schema={"minimum": 0, "maximum": 1})]
-Value = Annotated[str | int | float, PlainValidator(_value), WithJsonSchema({"type": ["string", "number"]})]
+Ref = Annotated[Word, Shows({"type": ["string", "integer"]})]
+Number = Annotated[int, Converts(_number_not_bool)]
+Share = Annotated[float, Converts(_number_not_bool), About(schema={"minimum": 0, "maximum": 1})]
+Value = Annotated[str | int | float, Checks(_value), Shows({"type": ["string", "number"]})]
 # Tags or scopes: over REST a list, or a text with commas between them; `Texts` is a list there.
 Words = Annotated[list[str], OverMcp(_list), OverRest(_text_or_list), About(items=WORD)]
 Texts = Annotated[list[str], OverMcp(_list)]
 Paths = Annotated[Texts, About("Globs of the files it bears on.", items=PATH)]
 # An item that is no object is an error of that item, not of the whole call.
-Items = Annotated[list[Any], OverMcp(_items), WithJsonSchema({"type": "array", "items": {"type": "object"}})]
-Anything = Annotated[list[Any], OverMcp(_list), WithJsonSchema({"type": "array", "items": {}})]
+Items = Annotated[list[Any], OverMcp(_items), Shows({"type": "array", "items": {"type": "object"}})]
+Anything = Annotated[list[Any], OverMcp(_list), Shows({"type": "array", "items": {}})]
 Object = Annotated[dict[str, Any], OverMcp(_parsed("{"))]
 AsIds = OverMcp(_ids)
 # Any JSON; the schema names what a model usually has.
-Json = Annotated[Any, OverMcp(_json), WithJsonSchema({"type": ["object", "string"]})]
+Json = Annotated[Any, OverMcp(_json), Shows({"type": ["object", "string"]})]
 
 OptionalWord = Annotated[str, About(schema=OPTIONAL_WORD)]
 OptionalName = Annotated[str, About(schema=OPTIONAL_NAME)]
 # ISO 8601; without an offset it is the server's.
-Moment = Annotated[datetime, BeforeValidator(_moment), About(schema={"format": "date-time"})]
+Moment = Annotated[datetime, Converts(_moment), About(schema={"format": "date-time"})]
 
 # What lists take.
 SINCE = 'A time ("2026-11-21T10:00:00Z"), a time ago ("30m", "7d") or an event\'s cursor ("e1234").'

@@ -7,15 +7,30 @@ import types
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Annotated, Any, NotRequired, Self, Union, cast, get_args, get_origin, get_type_hints
+from typing import (
+    TYPE_CHECKING,
+    Annotated,
+    Any,
+    NotRequired,
+    Self,
+    Union,
+    cast,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
-from pydantic import BeforeValidator, ConfigDict, TypeAdapter, ValidationError
 from typing_extensions import TypedDict
 
 from ctxhub.core.kit.errors import SHOWN_NAMES, InvalidInput, shown_all
 from ctxhub.core.kit.unset import UNSET, Unset
-from ctxhub.core.toolbox.argument_types import IdOf, OverMcp, OverRest, Says, present
+from ctxhub.core.toolbox.argument_types import Converts, IdOf, OverMcp, OverRest, Says, present
+from ctxhub.core.toolbox.json_schemas import argument_schema
+from ctxhub.core.toolbox.plain_values import Reader, reader_of
 from ctxhub.core.toolbox.suggestions import suggest_arguments
+
+if TYPE_CHECKING:
+    from pydantic import TypeAdapter, ValidationError
 
 
 @dataclass(frozen=True)
@@ -57,8 +72,7 @@ class Argument:
 
     @cached_property
     def schema(self) -> dict[str, Any]:
-        schema: dict[str, Any] = lean(TypeAdapter(self.annotation).json_schema())
-        return schema
+        return argument_schema(self.annotation)
 
     @property
     def signature(self) -> str:
@@ -115,7 +129,7 @@ class Problems:
     values: Sequence[str]
 
     @classmethod
-    def of(cls, error: ValidationError) -> Self:
+    def of(cls, error: "ValidationError") -> Self:
         problems = error.errors(include_url=False, include_context=False)
         names: dict[str, list[str]] = {"extra_forbidden": [], "missing": []}
         values = []
@@ -153,11 +167,19 @@ class Arguments:
         return cls(_arguments_of_dict(shape))
 
     @cached_property
-    def _over_mcp(self) -> TypeAdapter[dict[str, Any]]:
+    def _readers(self) -> dict[str, Reader]:
+        return {argument.name: reader_of(argument.annotation) for argument in self.all}
+
+    @cached_property
+    def _required(self) -> set[str]:
+        return {argument.name for argument in self.all if argument.required}
+
+    @cached_property
+    def _over_mcp(self) -> "TypeAdapter[dict[str, Any]]":
         return _adapter({a.name: _field(a, _without(a.annotation, OverRest)) for a in self.all})
 
     @cached_property
-    def _over_rest(self) -> TypeAdapter[dict[str, Any]]:
+    def _over_rest(self) -> "TypeAdapter[dict[str, Any]]":
         return _adapter({a.name: _field(a, _strict(a)) for a in self.all}, strict=True)
 
     def check(self, given: Mapping[str, Any], call: str, also: Sequence[str] = ()) -> dict[str, Any]:
@@ -166,10 +188,23 @@ class Arguments:
         `also`: further arguments that the call takes, which the error lists as allowed.
         """
         arguments = present(given)
+        if (read := self._read_plain(arguments)) is not None:
+            return read
+        from pydantic import ValidationError  # It is slow to load, and few calls need it.
+
         try:
             return self._over_mcp.validate_python(arguments)
         except ValidationError as error:
             raise self._refusal(Problems.of(error), call, arguments, also) from None
+
+    def _read_plain(self, arguments: Mapping[str, Any]) -> dict[str, Any] | None:
+        """Return the checked arguments if they have the declared types, else None."""
+        if not self._required <= arguments.keys() <= self._readers.keys():
+            return None
+        try:
+            return {name: read(arguments[name]) for name, read in self._readers.items() if name in arguments}
+        except ValueError:
+            return None
 
     def check_json(self, given: Mapping[str, Any]) -> dict[str, Any]:
         """Validate the types that JSON has, without conversions; null stays. Raises ValidationError."""
@@ -196,7 +231,9 @@ class Arguments:
         return " ".join(argument.signature for argument in self.all)
 
 
-def _adapter(fields: Mapping[str, Any], *, strict: bool = False) -> TypeAdapter[dict[str, Any]]:
+def _adapter(fields: Mapping[str, Any], *, strict: bool = False) -> "TypeAdapter[dict[str, Any]]":
+    from pydantic import ConfigDict, TypeAdapter
+
     shape = cast(Any, TypedDict)("Shape", fields)  # Its fields are known only here.
     shape.__pydantic_config__ = ConfigDict(extra="forbid", strict=strict)
     return TypeAdapter(shape)
@@ -211,7 +248,7 @@ def _strict(argument: Argument) -> Any:
     return annotation | None if argument.nullable else annotation
 
 
-def _without(annotation: Any, conversion: type[BeforeValidator]) -> Any:
+def _without(annotation: Any, conversion: type[Converts]) -> Any:
     """The type without one kind of conversions."""
     if get_origin(annotation) is not Annotated:
         return annotation
@@ -255,32 +292,3 @@ def _path(loc: tuple[int | str, ...]) -> str:
 
 def _plain(message: str) -> str:
     return message.replace("Input should be", "must be")
-
-
-def lean(schema: Any, *, keeps_null: bool = False) -> Any:
-    """Simplify a JSON schema to save tokens: removes titles, defaults, null unions and `$ref`.
-
-    `keeps_null`: for schemas of answers, which clients validate.
-    """
-    definitions = schema.get("$defs", {}) if isinstance(schema, dict) else {}
-
-    def strip(node: Any) -> Any:
-        if isinstance(node, list):
-            return [strip(item) for item in node]
-        if not isinstance(node, dict):
-            return node
-        if "$ref" in node:
-            return strip(definitions[node["$ref"].rsplit("/", 1)[-1]])
-        if "anyOf" in node:
-            kinds = [strip(kind) for kind in node["anyOf"] if keeps_null or kind != {"type": "null"}]
-            return kinds[0] if len(kinds) == 1 else {"anyOf": kinds}
-        properties = {name: strip(inner) for name, inner in node.get("properties", {}).items()}
-        kept = {name: strip(inner) for name, inner in node.items() if name not in _DROPPED}
-        # With `type` first a list's schema costs a token less.
-        kept = {name: kept[name] for name in sorted(kept, key="type".__ne__)}
-        return {**kept, **({"properties": properties} if properties else {})}
-
-    return strip(schema)
-
-
-_DROPPED = {"title", "default", "$defs", "additionalProperties", "properties", "description"}

@@ -4,7 +4,6 @@ from collections.abc import Collection, Mapping, Sequence
 from functools import cache
 from typing import Any, get_args, get_origin, get_type_hints
 
-from pydantic import TypeAdapter
 from typing_extensions import is_typeddict
 
 from ctxhub.core.hub.partial_reads import Reading
@@ -12,7 +11,7 @@ from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import InvalidInput, shown
 from ctxhub.core.kit.listing import Fitting, Listing
 from ctxhub.core.toolbox.actions import Action, Tool, all_tools, find_tool, kinds_of
-from ctxhub.core.toolbox.arguments import lean
+from ctxhub.core.toolbox.json_schemas import answer_schema
 
 # The order of every list of tools: clients cache lists, and models attend to the first ones most.
 ORDER = (
@@ -189,7 +188,7 @@ def _schema_of(answer: Any) -> dict[str, Any]:
     if answer is Listing:
         return _LIST_SCHEMA
     [shape] = get_args(answer) if get_origin(answer) in (Reading, Fitting) else [answer]
-    schema: dict[str, Any] = lean(TypeAdapter(shape).json_schema(mode="serialization"), keeps_null=True)
+    schema = answer_schema(shape)
     if "required" in schema:
         schema["required"] = [name for name in schema["required"] if name not in _lists_of(shape)]
     return schema

@@ -1,3 +1,4 @@
+import gc
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
@@ -54,7 +55,10 @@ class Command(BaseCommand):
 
         from ctxhub.mcp.stdio import serve_stdio
 
-        serve_stdio(build_server(lambda _: caller, surface))
+        server = build_server(lambda _: caller, surface)
+        gc.freeze()  # What exists now stays: no collection looks through it again.
+        gc.enable()
+        serve_stdio(server)
 
 
 def find_session_name(option: str) -> str:

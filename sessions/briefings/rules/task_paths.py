@@ -1,18 +1,18 @@
 """Finds the paths that the text of a task names."""
 
-import re
 import unicodedata
 from collections.abc import Iterator
 
 from ctxhub.core.kit.inputs import PATH_LENGTH
+from ctxhub.core.text.lazy_patterns import lazy_pattern
 
 MOST_PATHS = 20
 
 # Letters of scripts without blanks end a path: a sentence goes on right behind it.
-_WORD = re.compile(
+_WORD = lazy_pattern(
     r"[^\s\"'`<>(){}|,;:=!?&#$%^~\u2010-\u206f\u2e80-\ud7ff\uf900-\ufaff\ufe30-\ufe4f\uff00-\uffef]+"
 )
-_FILE = re.compile(r"[\w+-]+(?:\.[\w+-]+)*\.[a-z][a-z0-9]{0,4}")
+_FILE = lazy_pattern(r"[\w+-]+(?:\.[\w+-]+)*\.[a-z][a-z0-9]{0,4}")
 _ABBREVIATIONS = {"e.g", "i.e"}
 
 

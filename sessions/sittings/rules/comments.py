@@ -7,6 +7,8 @@ pattern can tell. No pattern goes back over what it has read, so the time grows 
 import re
 from collections.abc import Sequence
 
+from ctxhub.core.text.lazy_patterns import lazy_pattern
+
 DOUBLE = r'"(?:[^"\\\n]++|\\.)*+"?'
 SINGLE = r"'(?:[^'\\\n]++|\\.)*+'?"
 # Strings that may span lines; one that is never closed goes to the end of the text.
@@ -57,7 +59,7 @@ def _family(line: str, kept: Sequence[str] = (), block: Block = ("", "")) -> re.
     # A name stands once in a pattern.
     again = f"{opening}(?:{end})?".replace("level", "level_again") if opening else ""
     rest = "|".join(filter(None, [*kept, again, to_line_end]))
-    return re.compile(rf"(?P<comment>(?<!\\\n)^[ \t]*+(?:{whole})[ \t]*+(?:\n|\Z))|{rest}", re.MULTILINE)
+    return lazy_pattern(rf"(?P<comment>(?<!\\\n)^[ \t]*+(?:{whole})[ \t]*+(?:\n|\Z))|{rest}", re.MULTILINE)
 
 
 _C = _family("//", [*TRIPLES, TEMPLATE, DOUBLE, SINGLE], C_BLOCK)
@@ -88,7 +90,7 @@ _FAMILIES = {
 }
 _PATTERNS = {suffix: pattern for suffixes, pattern in _FAMILIES.items() for suffix in suffixes.split()}
 # Indented code is left alone, and a comment within a paragraph does not end it.
-_MARKDOWN = re.compile(
+_MARKDOWN = lazy_pattern(
     rf"(?P<comment>^ {{0,3}}{''.join(XML_BLOCK)}[ \t]*+(?:\n|\Z))"
     r"|^ {0,3}(?P<fence>`{3,}+(?=[^`\n]*+$)|~{3,}+)[^\n]*+"
     r"(?:\n(?! {0,3}(?P=fence))[^\n]*+)*+(?:\n {0,3}(?P=fence)[^\n]*+)?"
@@ -99,10 +101,10 @@ _PATTERNS |= dict.fromkeys(("md", "markdown", "mdx"), _MARKDOWN)
 # Blanks at the end of a line are values, or part of the format.
 AS_THEY_ARE = frozenset({"csv", "tsv", "diff", "patch"})
 
-_TRAILING = re.compile(r"(?<![ \t])[ \t]++(?=\n)")
+_TRAILING = lazy_pattern(r"(?<![ \t])[ \t]++(?=\n)")
 # Two blanks at the end of a line of Markdown break the line.
-_TRAILING_IN_MARKDOWN = re.compile(r"(?<![ \t])(?:[ \t]|(?<=\n)[ \t]++)(?=\n)")
-_BLANK_LINES = re.compile(r"\n{3,}")
+_TRAILING_IN_MARKDOWN = lazy_pattern(r"(?<![ \t])(?:[ \t]|(?<=\n)[ \t]++)(?=\n)")
+_BLANK_LINES = lazy_pattern(r"\n{3,}")
 
 
 def without_comments(suffix: str, text: str) -> str:
