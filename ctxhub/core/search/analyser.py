@@ -62,9 +62,9 @@ class Piece:
     spans: tuple[tuple[int, int], ...]
 
 
-def runs(text: str) -> Iterator[re.Match[str]]:
-    """Yield the runs of characters that contain words."""
-    return _RUN.finditer(text)
+def runs(text: str, start: int = 0, end: int | None = None) -> Iterator[re.Match[str]]:
+    """Yield the runs of characters that contain words; `start` and `end` must not be within one."""
+    return _RUN.finditer(text, start, len(text) if end is None else end)
 
 
 def pieces(run: str) -> Sequence[Piece]:

@@ -33,12 +33,10 @@ def sentences(text: str) -> list[Span]:
 
 def breaks(text: str, start: int, end: int) -> list[int]:
     """Return the offsets between `start` and `end` where neither a word nor a grapheme is cut."""
-    offsets = (match.start() for match in _ATOM.finditer(text, start, end))
-    return [
-        offset
-        for offset in offsets
-        if offset > start and (text[offset] < "\x80" or not is_tail(text, offset))
-    ]
+    offsets = [match.start() for match in _ATOM.finditer(text, start, end)][1:]
+    if text.isascii():
+        return offsets
+    return [offset for offset in offsets if text[offset] < "\x80" or not is_tail(text, offset)]
 
 
 def widened(text: str, core: Span, within: Span, reach: int) -> list[Span]:
@@ -48,8 +46,10 @@ def widened(text: str, core: Span, within: Span, reach: int) -> list[Span]:
     offsets = [*breaks(text, first, start), *breaks(text, end, last)]
     offsets += [offset for offset in (first, last) if offset in within]
     found = [(start, end)]
-    for offset in sorted(offsets, key=lambda offset: max(start - offset, offset - end)):
-        found.append((min(found[-1][0], offset), max(found[-1][1], offset)))
+    low, high = start, end
+    for offset in sorted(offsets, key=lambda offset: start - offset if offset < start else offset - end):
+        low, high = min(low, offset), max(high, offset)
+        found.append((low, high))
     return [span for span in found if span[0] < span[1]]
 
 
