@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from importlib import import_module
 from io import StringIO
 from typing import Any
 
@@ -10,7 +11,7 @@ import pytest
 from django.core.management import call_command
 from django.core.management.base import CommandError
 from django.core.management.sql import emit_post_migrate_signal
-from django.db import connection, models
+from django.db import OperationalError, connection, models
 from django.db.migrations.recorder import MigrationRecorder
 
 from ctxhub.core import registry
@@ -120,10 +121,10 @@ def add_passage(project: Project) -> None:
 
 
 def delete_from_fts(project: Project) -> None:
-    row = texts(project).get()
     sql.execute(
-        "INSERT INTO core_searchfts(core_searchfts, rowid, words, scope) VALUES ('delete', %s, %s, %s)",
-        [row.pk, row.words, row.scope],
+        "INSERT INTO core_searchfts(core_searchfts, rowid, words)"
+        " SELECT 'delete', id, words FROM core_searchtokens WHERE id = %s",
+        [texts(project).get().pk],
     )
 
 
@@ -131,7 +132,7 @@ def miss_a_write(project: Project) -> None:
     """Writes a text while the trigger is missing."""
     sql.execute("DROP TRIGGER core_searchfts_update")
     texts(project).update(words="other words")
-    sql.execute(schema.SQLITE[3])
+    sql.execute(schema.SQLITE[-1])
 
 
 def replace_function(project: Project) -> None:
@@ -419,14 +420,31 @@ def test_altering_an_indexed_table_keeps_the_index_working(
 
 
 @only_sqlite
-def test_altering_the_index_table_is_reported_and_repaired(transactional_db: None, ada: Caller) -> None:
-    with altered_column(SearchText, "size", default=1, null=True):
-        set_decision(caller=ada, key="k", value="quaternion")
-        output = faults()
-        assert "core_searchfts_insert is missing" in output
-        reindex()
-        assert faults() == ""
-        assert [hit.ref for hit in search(ada.project_id, "quaternion").hits] == ["decision:k"]
+def test_the_index_table_is_not_altered_below_its_index(transactional_db: None, ada: Caller) -> None:
+    """SQLite would drop the triggers without a word."""
+    with (
+        pytest.raises(OperationalError, match="core_searchtokens"),
+        altered_column(SearchText, "size", default=1, null=True),
+    ):
+        pass
+    set_decision(caller=ada, key="k", value="quaternion")
+    assert faults() == ""
+    assert [hit.ref for hit in search(ada.project_id, "quaternion").hits] == ["decision:k"]
+
+
+@only_sqlite
+def test_words_of_before_are_found_after_the_upgrade(transactional_db: None, ada: Caller) -> None:
+    set_decision(caller=ada, key="k", value="quaternion")
+    upgrade = import_module("ctxhub.core.migrations.0011_words_of_projects")
+    with connection.schema_editor() as editor:
+        upgrade.build_as_before(None, editor)
+    assert "core_searchtokens is missing" in faults()
+    set_decision(caller=ada, key="later", value="quaternions")
+    with connection.schema_editor() as editor:
+        upgrade.build(None, editor)
+    assert faults(all=True) == ""
+    found = search(ada.project_id, "quaternion")
+    assert sorted(hit.ref for hit in found.hits) == ["decision:k", "decision:later"]
 
 
 @only_postgresql

@@ -6,7 +6,7 @@ from django.db.models import QuerySet
 from django.db.models.expressions import RawSQL
 from django.http import HttpRequest
 
-from ctxhub.core.admin.access import access_of, chosen_project, shown_project_ids
+from ctxhub.core.admin.access import shown_project_ids
 from ctxhub.core.admin.logged import LoggedAdmin
 from ctxhub.core.search.documents import kind_word
 from ctxhub.core.search.engines import Narrowing, found_object_ids
@@ -41,6 +41,4 @@ def found_ids(request: HttpRequest, kind: str, typed: str) -> RawSQL | None:
     projects = [f"P{project_id}" for project_id in shown_project_ids(request)]
     if not query.wanted or not projects:
         return None
-    is_everywhere = access_of(request).sees_all and chosen_project(request) is None
-    scope = [*([] if is_everywhere else [projects]), [kind_word(kind)]]
-    return RawSQL(*found_object_ids(Narrowing(scope), query))  # noqa: S611
+    return RawSQL(*found_object_ids(Narrowing([projects, [kind_word(kind)]]), query))  # noqa: S611

@@ -8,7 +8,20 @@ from django.db import migrations, models
 
 from ctxhub.core.search import schema
 
-BUILD = {"sqlite": schema.SQLITE, "postgresql": schema.POSTGRESQL}
+# As it was until 0011.
+OLD = """INSERT INTO core_searchfts(core_searchfts, rowid, words, scope)
+    VALUES ('delete', old.id, old.words, old.scope);"""
+NEW = "INSERT INTO core_searchfts(rowid, words, scope) VALUES (new.id, new.words, new.scope);"
+SQLITE = (
+    """CREATE VIRTUAL TABLE IF NOT EXISTS core_searchfts USING fts5(
+        words, scope, content='core_searchtext', content_rowid='id', tokenize='ascii')""",
+    f"CREATE TRIGGER IF NOT EXISTS core_searchfts_insert AFTER INSERT ON core_searchtext BEGIN {NEW} END",
+    f"CREATE TRIGGER IF NOT EXISTS core_searchfts_delete AFTER DELETE ON core_searchtext BEGIN {OLD} END",
+    f"""CREATE TRIGGER IF NOT EXISTS core_searchfts_update AFTER UPDATE ON core_searchtext
+        WHEN old.words IS NOT new.words OR old.scope IS NOT new.scope OR old.id IS NOT new.id
+        BEGIN {OLD} {NEW} END""",
+)
+BUILD = {"sqlite": SQLITE, "postgresql": schema.POSTGRESQL}
 UNDO = {"sqlite": schema.SQLITE_UNDO, "postgresql": schema.POSTGRESQL_UNDO}
 
 

@@ -71,9 +71,9 @@ class Piece:
     spelling: str = ""
 
 
-def runs(text: str) -> Iterator[re.Match[str]]:
-    """Yield the runs of characters that contain words."""
-    return _run_pattern(text).finditer(text)
+def runs(text: str, start: int = 0, end: int | None = None) -> Iterator[re.Match[str]]:
+    """Yield the runs of characters that contain words; `start` and `end` must not be within one."""
+    return _run_pattern(text).finditer(text, start, len(text) if end is None else end)
 
 
 def _run_pattern(text: str) -> re.Pattern[str]:

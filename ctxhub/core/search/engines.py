@@ -3,7 +3,7 @@
 Match expressions contain only the analyser's words, which are letters and digits.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, NamedTuple
@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from ctxhub.core.kit import sql
 from ctxhub.core.search.documents import EARLIER, OVER, PARTS
 from ctxhub.core.search.queries import Query, Term
+from ctxhub.core.search.schema import OF_PROJECT
 
 # Frequencies are counted up to this number: a term that is more common has next to no weight.
 COUNTED_TO = 20_000
@@ -27,7 +28,10 @@ LENGTH_COST = 73
 WEIGHT_UNITS = 1_000
 
 Scope = Sequence[Sequence[str]]
-"""Filters of a search: a passage must have at least one scope word of each inner sequence."""
+"""Filters of a search: a passage must have at least one scope word of each inner sequence.
+
+The first of them has the words of the projects.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,7 +200,7 @@ def _count_all(narrowing: Narrowing, query: Query, count_to: int) -> int:
 
 def _candidate(entry_id: int, kind: str, object_id: int, ref: str, at: Any, *passage: Any) -> Candidate:
     start, words, size, scope, part = passage
-    marks = set(scope.split())
+    marks = f"{scope} "
     return Candidate(
         entry_id,
         kind,
@@ -206,10 +210,10 @@ def _candidate(entry_id: int, kind: str, object_id: int, ref: str, at: Any, *pas
         start,
         words,
         size,
-        OVER in marks,
+        f" {OVER} " in marks,
         scope,
         part,
-        EARLIER in marks,
+        f" {EARLIER} " in marks,
     )
 
 
@@ -309,14 +313,22 @@ class _Sqlite:
         return f"SELECT s.id, s.worth, t.size FROM ({most}) s CROSS JOIN core_searchtext t WHERE t.id = s.id"
 
     def expression(self, scope: Scope, *groups: Sequence[Term]) -> str:
-        filters = " AND ".join(f"({' OR '.join(map(_quoted, words))})" for words in scope)
-        wanted = " AND ".join(f"({' OR '.join(map(self._term, terms))})" for terms in groups if terms)
-        return f"{{scope}} : ({filters})" + (f" AND {{words}} : ({wanted})" if wanted else "")
+        """Match rows of one of the projects that have any term of each group."""
+        projects, *filters = scope
+        return " OR ".join(f"({self._in_project(project, filters, groups)})" for project in projects)
 
-    def _term(self, term: Term) -> str:
+    def _in_project(self, project: str, filters: Scope, groups: Iterable[Sequence[Term]]) -> str:
+        before = f"{project.removeprefix('P')}{OF_PROJECT}"
+        wanted = [[self._term(before, term) for term in terms] for terms in groups if terms]
+        wanted += [[_quoted(f"P{before}{name}") for name in names] for names in filters]
+        return " AND ".join(f"({' OR '.join(each)})" for each in wanted) or _quoted(project)
+
+    def _term(self, before: str, term: Term) -> str:
         star = "*" if term.prefix else ""
-        spellings = (f"{_quoted(' '.join(words))}{star}" for words in term.spellings)
-        return f"({' OR '.join([*spellings, *map(self._term, term.also)])})"
+        spellings = (
+            f"{_quoted(' '.join(f'{before}{word}' for word in words))}{star}" for words in term.spellings
+        )
+        return f"({' OR '.join([*spellings, *(self._term(before, other) for other in term.also)])})"
 
 
 class _Postgresql:

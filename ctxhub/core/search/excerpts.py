@@ -22,6 +22,8 @@ CHARACTERS_PER_TOKEN = 6
 WELL_USED = 0.75
 MAX_REFUSALS = 4
 MOST_ALIKE = 8
+# In these the analyser does not keep all letters or signs: we'll, C++, C#, .NET.
+RESPELT = ("'", "+", "#", ".net")
 # A paragraph that ends with one of these needs no separator.
 ENDS = ".!?:;,…·\u3002\uff01\uff1f\uff1b\uff1a\uff0c\u3001"
 
@@ -76,7 +78,7 @@ def find_hits(text: str, wanted: Wanted) -> list[Hit]:
         return []
     known = wanted.known
     hits: list[Hit] = []
-    for match in runs(text):
+    for match in _runs_that_may_hold(text, wanted):
         run = match[0]
         if (found := known.get(run)) is None:
             found = known[run] = list(_hits_in_run(run, wanted)) if _may_hold(run, wanted.starts) else ()
@@ -206,6 +208,27 @@ class _Draft:
         before = [""] if spans and spans[0][0] > 0 else []
         behind = [""] if spans and spans[-1][1] < len(self.text) else []
         return " … ".join([*before, *shown, *behind]).strip()
+
+
+def _runs_that_may_hold(text: str, wanted: Wanted) -> Iterator[re.Match[str]]:
+    """Yield the runs of letters; of plain text only those with the letters that a wanted word begins with."""
+    if not (text.isascii() and text.isprintable()):
+        yield from runs(text)
+        return
+    end = 0
+    for place in sorted(_places(text.lower(), (*wanted.starts, *RESPELT))):
+        if place >= end:
+            start, blank = text.rfind(" ", 0, place) + 1, text.find(" ", place)
+            end = blank if blank >= 0 else len(text)
+            yield from runs(text, start, end)
+
+
+def _places(text: str, parts: Iterable[str]) -> Iterator[int]:
+    for part in parts:
+        place = text.find(part)
+        while place >= 0:
+            yield place
+            place = text.find(part, place + 1)
 
 
 def _hits_in_run(run: str, wanted: Wanted) -> Iterator[Hit]:

@@ -37,9 +37,9 @@ class RowIdField(models.BigIntegerField):  # type: ignore[type-arg]  # Django kn
 class SearchText(ProjectRow):
     """One passage of an entry, as the analyser's words. Its id is `entry_id * PARTS + part`.
 
-    Alter this table as migration 0007 does: on SQLite Django rebuilds an altered table, which silently drops
-    the triggers that update the index. `scope`: the words that filters match; `start`: offset of the passage
-    in the text, in characters; `size`: its number of words.
+    Alter this table as migration 0007 does: on SQLite Django rebuilds an altered table, which would drop the
+    triggers that update the index; the view over it prevents that. `scope`: the words that filters match;
+    `start`: offset of the passage in the text, in characters; `size`: its number of words.
     """
 
     PARTS = 1024

@@ -44,6 +44,10 @@ class Term:
     weight: float = 1.0
     also: "tuple[Term, ...]" = ()
 
+    def __hash__(self) -> int:
+        """Of the first words alone: ranking looks terms up hundreds of times."""
+        return hash(self.spellings[0])
+
     @property
     def alone(self) -> "Term":
         """The term without its alternatives."""

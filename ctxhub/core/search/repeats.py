@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import islice
 
 from ctxhub.core.search.documents import date_words
@@ -12,13 +13,16 @@ from ctxhub.core.search.ranking import Ranked
 NEARLY_EQUAL = 0.75
 
 
-@dataclass(slots=True)
+@dataclass
 class Shown:
     """A hit, and the number of nearly equal hits that are left out."""
 
     ranked: Ranked
-    words: frozenset[str] = frozenset()
     more: int = 0
+
+    @cached_property
+    def words(self) -> frozenset[str]:
+        return _words(self.ranked.candidate)
 
 
 def without_repeats(
@@ -29,16 +33,15 @@ def without_repeats(
         return [Shown(one) for one in islice(ranked, at_most)]
     shown: list[Shown] = []
     for one in ranked:
-        words = _words(one.candidate)
-        if may_be_left_out(one) and (like := _like(words, shown)):
+        if may_be_left_out(one) and (like := _like(Shown(one), shown)):
             like.more += 1
         elif len(shown) < at_most:
-            shown.append(Shown(one, words))
+            shown.append(Shown(one))
     return shown
 
 
-def _like(words: frozenset[str], shown: Sequence[Shown]) -> Shown | None:
-    return next((other for other in shown if _are_nearly_equal(words, other.words)), None)
+def _like(hit: Shown, shown: Sequence[Shown]) -> Shown | None:
+    return next((other for other in shown if _are_nearly_equal(hit.words, other.words)), None)
 
 
 def _are_nearly_equal(one: frozenset[str], other: frozenset[str]) -> bool:

@@ -211,7 +211,9 @@ def current_first(shown: Sequence[Shown]) -> list[Shown]:
 
 
 def _with_prior(ranked: Ranked, prior: float) -> Ranked:
-    return ranked if prior == 1.0 else ranked._replace(strength=ranked.strength * prior, prior=prior)
+    if prior == 1.0:
+        return ranked
+    return Ranked(ranked.candidate, ranked.strength * prior, ranked.parts, ranked.lent, prior)
 
 
 def _may_be_left_out(ranked: Ranked) -> bool:

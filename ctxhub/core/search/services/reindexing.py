@@ -34,7 +34,7 @@ _FROM_SCRATCH = {
     "sqlite": (
         *schema.SQLITE_UNDO,
         *schema.SQLITE,
-        f"INSERT INTO {schema.FTS_TABLE}({schema.FTS_TABLE}) VALUES ('rebuild')",
+        schema.SQLITE_REBUILD,
     ),
     "postgresql": (*schema.POSTGRESQL_UNDO, *schema.POSTGRESQL),
 }
