@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from ctxhub.core.models import Project
-from ctxhub.mcp.stdio import LINE_BYTES, _refusal
+from ctxhub.mcp.json_rpc import find_request_id
+from ctxhub.mcp.lines import LINE_BYTES
 from memory.models import Decision
 from tests.stdio import LEGACY, PATIENCE_SECONDS, StdioClient, command, environment, stdio_hub
 
@@ -102,7 +103,7 @@ DIGITS, DEEP = b"9" * 5_000, b"[" * 100_000 + b"]" * 100_000
     ],
 )
 def test_the_error_of_an_unreadable_line_has_its_id(line: bytes, request_id: Any, value: bytes) -> None:
-    assert json.loads(_refusal(line % value, "broken"))["id"] == request_id
+    assert find_request_id(line % value) == request_id
 
 
 A_TOOL_THAT_PRINTS = """
@@ -192,6 +193,7 @@ def test_scopes_are_chosen_by_an_option(apollo: Project) -> None:
 
 # -- Imported modules ------------------------------------------------------------------------------
 
+SDK = ("mcp", "mcp_types", "anyio", "starlette", "httpx2", "uvicorn")
 WEB = ("rest_framework", "unfold", "drf_spectacular", "django.contrib.admin", "django_filters")
 PRINT_MODULES = """
 import atexit, sys
@@ -207,3 +209,15 @@ def test_the_apps_of_the_web_interface_are_not_imported(apollo: Project) -> None
     imported = err.decode().split()
     assert "memory.decisions.tools.decisions" in imported
     assert [module for module in imported if module.startswith(WEB)] == []
+
+
+def test_the_sdk_is_not_imported(apollo: Project) -> None:
+    with stdio_hub(code=[PRINT_MODULES]) as client:
+        started(client).call("decision", "set", key="k", value="x")
+        client.tools()
+        assert client.call("hub", "wait", wait_seconds=1)["cursor"]
+        assert client.request("no/such")["error"]["code"] == -32601
+        _, err, _ = client.finish()
+    packages = {module.partition(".")[0] for module in err.decode().split()}
+    assert "ctxhub" in packages
+    assert packages.isdisjoint(SDK)

@@ -34,7 +34,7 @@ class Command(BaseCommand):
         parser.add_argument("--port", type=int, default=8000)
 
     def handle(self, *args: Any, **options: Any) -> None:
-        from ctxhub.mcp.server import Surface, build_server
+        from ctxhub.mcp.methods import Surface
 
         only = tuple(name.strip() for name in options["tools"].split(",") if name.strip())
         surface = Surface(options["surface"], options["profile"], only)
@@ -54,7 +54,7 @@ class Command(BaseCommand):
 
         from ctxhub.mcp.stdio import serve_stdio
 
-        serve_stdio(build_server(lambda _: caller, surface))
+        serve_stdio(caller, surface)
 
 
 def find_session_name(option: str) -> str:
