@@ -214,7 +214,7 @@ METHODS = {
     # Not served: only a wrong request of them differs from one of an unknown method.
     "resources/list": Method(kinds.PAGE, kinds.LATER_PAGE),
     "resources/templates/list": Method(kinds.PAGE, kinds.LATER_PAGE),
-    "resources/read": Method(kinds.URI, kinds.LATER_URI),
+    "resources/read": Method(kinds.READ, kinds.LATER_READ),
     "resources/subscribe": Method(kinds.URI, None),
     "resources/unsubscribe": Method(kinds.URI, None),
     "prompts/list": Method(kinds.PAGE, kinds.LATER_PAGE),

@@ -3,10 +3,13 @@
 They follow the schemas of the protocol, and coerce where the SDK does. What may be absent may be null.
 """
 
+import re
 from collections.abc import Callable
 from typing import Any
 
 Check = Callable[[Any], bool]
+
+_WHOLE = re.compile(r"\s*[+-]?[0-9]+(\.0*)?\s*")
 
 
 def text(value: Any) -> bool:
@@ -19,9 +22,9 @@ def token(value: Any) -> bool:
 
 
 def whole(value: Any) -> bool:
-    """An integer, also as 1.0, "1" or true."""
+    """An integer, also as 1.0, "1", "1.0" or true."""
     if isinstance(value, str):
-        return value.strip().lstrip("+-").isdecimal()
+        return _WHOLE.fullmatch(value) is not None
     return isinstance(value, int) or (isinstance(value, float) and value.is_integer())
 
 
@@ -66,6 +69,11 @@ def fields(checks: dict[str, Check]) -> Check:
     return check_fields
 
 
+def with_token(check: Check) -> Check:
+    """A `_meta` that also may have a progress token, which is not null."""
+    return lambda value: check(value) and ("progressToken" not in value or token(value["progressToken"]))
+
+
 MAPPINGS = maybe(mapping_of(mapping))
 TEXTS = maybe(mapping_of(text))
 LEVEL = one_of("alert", "critical", "debug", "emergency", "error", "info", "notice", "warning")
@@ -101,9 +109,18 @@ CAPABILITIES = {
     "extensions": MAPPINGS,
 }
 
+# Of requests that are sent again with the input that a server has asked for; this one asks for none.
+_RETRY = {"inputResponses": MAPPINGS, "requestState": maybe(text)}
+_CALL = {
+    **_RETRY,
+    "name": text,
+    "arguments": maybe(mapping),
+    "task": maybe(fields({"ttl": maybe(whole)})),
+}
+
 # -- Until 2025-11-25 ------------------------------------------------------------------------------
 
-_META = {"_meta": maybe(fields({"progressToken": maybe(token)}))}
+_META = {"_meta": maybe(with_token(mapping))}
 _TASKS = fields(
     {
         "cancel": maybe(mapping),
@@ -127,11 +144,10 @@ PAGE = fields({**_META, "cursor": maybe(text)})
 HANDSHAKE = fields(
     {**_META, "protocolVersion": text, "capabilities": _CAPABILITIES, "clientInfo": IMPLEMENTATION}
 )
-CALL = fields(
-    {**_META, "name": text, "arguments": maybe(mapping), "task": maybe(fields({"ttl": maybe(whole)}))}
-)
+CALL = fields({**_META, **_CALL})
 URI = fields({**_META, "uri": text})
-PROMPT = fields({**_META, "name": text, "arguments": TEXTS})
+READ = fields({**_META, **_RETRY, "uri": text})
+PROMPT = fields({**_META, **_RETRY, "name": text, "arguments": TEXTS})
 COMPLETE = fields({**_META, **COMPLETION})
 SET_LEVEL = fields({**_META, "level": LEVEL})
 NOTE = fields({"_meta": maybe(mapping)})
@@ -144,24 +160,23 @@ VERSION, CLIENT_CAPABILITIES, CLIENT_INFO, LOG_LEVEL = (
 )
 
 _ENVELOPE = {
-    "_meta": fields(
-        {
-            VERSION: text,
-            CLIENT_CAPABILITIES: fields({**CAPABILITIES, "roots": maybe(mapping)}),
-            CLIENT_INFO: maybe(IMPLEMENTATION),
-            LOG_LEVEL: maybe(LEVEL),
-            "progressToken": maybe(token),
-        }
+    "_meta": with_token(
+        fields(
+            {
+                VERSION: text,
+                CLIENT_CAPABILITIES: fields({**CAPABILITIES, "roots": maybe(mapping)}),
+                CLIENT_INFO: maybe(IMPLEMENTATION),
+                LOG_LEVEL: maybe(LEVEL),
+            }
+        )
     )
 }
-# Of requests that are sent again with the input that a server has asked for; this one asks for none.
-_RETRY = {"inputResponses": MAPPINGS, "requestState": maybe(text)}
 _CHANGES = {name: maybe(flag) for name in ("promptsListChanged", "resourcesListChanged", "toolsListChanged")}
 
 LATER_PARAMS = fields(_ENVELOPE)
 LATER_PAGE = fields({**_ENVELOPE, "cursor": maybe(text)})
-LATER_CALL = fields({**_ENVELOPE, **_RETRY, "name": text, "arguments": maybe(mapping)})
-LATER_URI = fields({**_ENVELOPE, **_RETRY, "uri": text})
+LATER_CALL = fields({**_ENVELOPE, **_CALL})
+LATER_READ = fields({**_ENVELOPE, **_RETRY, "uri": text})
 LATER_PROMPT = fields({**_ENVELOPE, **_RETRY, "name": text, "arguments": TEXTS})
 LATER_COMPLETE = fields({**_ENVELOPE, **COMPLETION})
 LISTEN = fields(

@@ -252,7 +252,7 @@ def envelopes() -> Iterator[Message]:
     yield request("server/discover", {"_meta": "x"})
 
 
-def conversations() -> list[Conversation]:
+def _conversations() -> list[Conversation]:
     latest, *earlier = LEGACY_VERSIONS
     begun = [hello(latest), notification("notifications/initialized")]
     later = [request("server/discover", {"_meta": META})]
@@ -269,3 +269,26 @@ def conversations() -> list[Conversation]:
         Conversation("the later era after a handshake", latest, [*begun, *modern(OTHER_ERA)], crosses=True),
         Conversation("a handshake in the later era", MODERN, [*later, *HANDSHAKES, *LISTS[:1]], crosses=True),
     ]
+
+
+NAMED = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
+
+
+def headers_of(message: Message, version: str) -> dict[str, str] | None:
+    """Those that a request needs over HTTP; None if none agree with it."""
+    if version != MODERN:
+        return {"mcp-protocol-version": version}
+    params = message.get("params") or {}
+    claimed = (
+        (params.get("_meta") or {}).get(VERSION, version)
+        if isinstance(params.get("_meta"), dict)
+        else version
+    )
+    name = params.get(NAMED.get(message["method"], ""))
+    if not isinstance(claimed, str) or claimed in LEGACY_VERSIONS or not isinstance(name, str | None):
+        return None
+    named = {} if name is None else {"mcp-name": name}
+    return {"mcp-protocol-version": claimed, "mcp-method": message["method"], **named}
+
+
+CONVERSATIONS = _conversations()
