@@ -10,6 +10,7 @@ from django.db import OperationalError
 
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.toolbox import dispatch
+from ctxhub.mcp.json_size import MOST_VALUES
 from tests.hub import McpClient, Reply
 from tests.mcp.transcript import META, MODERN, Message, call, hello, notification, request
 from tests.stdio import answered
@@ -72,6 +73,12 @@ def test_a_batch_is_refused(stdio: Stdio, ada_mcp: McpClient) -> None:
     for headers in ({"mcp-protocol-version": "2025-03-26"}, LATER_HEADERS):
         reply = post(ada_mcp, batch, headers)
         assert (reply.status, code(reply.body), reply.body["id"]) == (400, -32600, None)
+
+
+def test_many_values_are_refused_over_http(stdio: Stdio, ada_mcp: McpClient) -> None:
+    many = request("ping", {"x": [0] * (MOST_VALUES + 1)})
+    assert stdio(many)[0]["result"] == {}
+    assert post(ada_mcp, many).status == 400
 
 
 def test_an_outage_is_a_result_or_a_status(
