@@ -6,7 +6,7 @@ import select
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import count
@@ -16,6 +16,10 @@ from urllib.parse import quote
 
 from django.conf import settings
 from django.db import connection
+
+from ctxhub.core.kit.caller import Caller
+from ctxhub.mcp.methods import Surface
+from ctxhub.mcp.stdio import StdioServer
 
 ROOT = Path(__file__).resolve().parent.parent
 PATIENCE_SECONDS = 30.0
@@ -141,6 +145,15 @@ def stdio_hub(
             yield StdioClient(process)
         finally:
             process.kill()
+
+
+def answered(caller: Caller, lines: Iterable[str], folder: Path) -> list[dict[str, Any]]:
+    """All that a connection answers to the lines, in this thread."""
+    sent, written = folder / "sent", folder / "written"
+    sent.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    with sent.open("rb") as source, written.open("wb") as sink:
+        StdioServer(source.fileno(), sink.fileno(), caller, Surface()).serve()
+    return [json.loads(line) for line in written.read_bytes().splitlines()]
 
 
 PATH = f"import sys; sys.path.insert(0, {str(ROOT)!r})"

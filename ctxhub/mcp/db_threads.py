@@ -2,8 +2,9 @@
 
 import asyncio
 import contextvars
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from typing import ParamSpec, TypeVar
 
 from django.db import close_old_connections
@@ -18,19 +19,23 @@ THREADS = 4
 _pool = ThreadPoolExecutor(THREADS, thread_name_prefix="ctxhub-db")
 
 
-async def run_in_thread(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-    """Run a function that uses the database in the pool, with a copy of the caller's context variables.
+@contextmanager
+def checked_connections() -> Iterator[None]:
+    """Check this thread's connections before and after: MCP requests do not send Django's request signals."""
+    close_old_connections()
+    try:
+        yield
+    finally:
+        close_old_connections()
 
-    MCP requests do not send Django's request signals, so this checks the connections before and after.
-    """
+
+async def run_in_thread(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+    """Run a function that uses the database in the pool, with a copy of the caller's context variables."""
     context = contextvars.copy_context()
 
     def work() -> T:
-        close_old_connections()
-        try:
+        with checked_connections():
             return context.run(function, *args, **kwargs)
-        finally:
-            close_old_connections()
 
     return await asyncio.get_running_loop().run_in_executor(_pool, work)
 

@@ -25,11 +25,12 @@ from ctxhub.mcp.connections import when_ending
 from ctxhub.mcp.db_threads import run_in_thread
 from ctxhub.mcp.json_size import refuse_many_values
 from ctxhub.mcp.long_polling import with_long_polling
+from ctxhub.mcp.methods import Surface
 from ctxhub.mcp.periodic_cleanup import run_periodic_cleanup
 from ctxhub.mcp.refusals import FAILURE, refuse, refuse_media_type, send_json, status_of, with_own_refusals
 from ctxhub.mcp.request_bodies import ClientGone, TooLong, TooSlow, read_body, with_body
 from ctxhub.mcp.rest_writers import written_project
-from ctxhub.mcp.server import Context, Surface, build_server
+from ctxhub.mcp.server import Context, build_server
 from ctxhub.mcp.wakeups import watch
 from ctxhub.mcp.worker_threads import WorkerThreads
 from ctxhub.mcp.write_slots import write_slot

@@ -14,11 +14,18 @@ async def with_long_polling(attempt: Callable[[], Awaitable[T]]) -> T:
     """The answer of the first attempt that finds something, else of the last one before its time limit."""
     long_poll, started = LongPoll(), monotonic()
     with long_poll.at_work():
-        while True:
-            answer = await attempt()
-            wanted, long_poll.wanted, long_poll.is_again = long_poll.wanted, None, True
-            if wanted is None:
-                return answer
-            seconds_left = started + wanted.seconds - monotonic()
-            if seconds_left <= 0 or not await watch.wait_for_event(wanted, seconds_left):
-                return answer
+        return await repeat_on_events(long_poll, started, await attempt(), attempt)
+
+
+async def repeat_on_events(
+    long_poll: LongPoll, started: float, answer: T, attempt: Callable[[], Awaitable[T]]
+) -> T:
+    """The same once there is an `answer` of the first attempt. Attempts find `long_poll` in their context."""
+    while True:
+        wanted, long_poll.wanted, long_poll.is_again = long_poll.wanted, None, True
+        if wanted is None:
+            return answer
+        seconds_left = started + wanted.seconds - monotonic()
+        if seconds_left <= 0 or not await watch.wait_for_event(wanted, seconds_left):
+            return answer
+        answer = await attempt()

@@ -1,194 +1,192 @@
 """The stdio transport: an MCP server for one agent.
 
-On POSIX pipes it reads lines without a thread, on anything else in one thread per line.
+Calls run in the thread that reads them, one after the other; only those that wait for events do so beside.
 """
 
-import asyncio
-import json
 import os
 import signal
 import stat
 import threading
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
-from importlib.util import find_spec
+from time import monotonic
 from types import FrameType
-from typing import IO, Any
+from typing import Any
 
-import anyio
-import mcp_types as types
-from anyio import to_thread
-from mcp.server.lowlevel import Server
-from mcp.shared._context_streams import create_context_streams
-from mcp.shared.message import SessionMessage
-from pydantic import ValidationError
+from pydantic_core import to_json
 
+from ctxhub.core.events.waiting import LongPoll
 from ctxhub.core.kit.background import flush_all
-from ctxhub.mcp.json_rpc import END_BYTES, NO_MESSAGE, find_request_id
+from ctxhub.core.kit.caller import Caller
+from ctxhub.core.kit.failures import log_failure
+from ctxhub.mcp import params
+from ctxhub.mcp.db_threads import checked_connections
+from ctxhub.mcp.eras import Negotiation
+from ctxhub.mcp.json_rpc import (
+    CONNECTION_CLOSED,
+    INTERNAL_ERROR,
+    PARSE_ERROR,
+    Id,
+    Message,
+    RpcError,
+    as_id,
+    error_response,
+    find_request_id,
+    read_message,
+    response,
+)
+from ctxhub.mcp.lines import LINE_BYTES, LineReader, LineTooLong, LineWriter
+from ctxhub.mcp.methods import Request, Result, Surface, Work, answer
+from ctxhub.mcp.waiting_calls import WaitingCall, WaitingCalls
 
-LINE_BYTES = 64 * 1024 * 1024
 SECONDS_TO_ANSWER = 10
 SECONDS_TO_FLUSH = 3
 
-
-class LineTooLong(Exception):
-    """A line exceeds LINE_BYTES and was skipped to its end; `head` is its beginning."""
-
-    def __init__(self, head: bytes) -> None:
-        super().__init__()
-        self.head = head
+CANCELLED = "notifications/cancelled"
 
 
-def serve_stdio(server: Server[Any]) -> None:
+def serve_stdio(caller: Caller, surface: Surface) -> None:
     """Serve until the client closes its end of the pipe."""
+    source, sink = _take_descriptors()
+    server = StdioServer(source, sink, caller, surface)
     if threading.current_thread() is threading.main_thread():
-        signal.signal(signal.SIGTERM, _end)
-    anyio.run(_serve, server, backend_options={"use_uvloop": find_spec("uvloop") is not None})
+        signal.signal(signal.SIGTERM, server.end)
+    server.serve()
 
 
-def _end(signal_number: int, _: FrameType | None) -> None:
-    """Write what waits, then end by the signal. In a thread: the event loop's may not use the database."""
-    signal.signal(signal_number, signal.SIG_DFL)
-    flushing = threading.Thread(target=flush_all, daemon=True)
-    flushing.start()
-    flushing.join(SECONDS_TO_FLUSH)
-    os.kill(os.getpid(), signal_number)
-
-
-async def _serve(server: Server[Any]) -> None:
-    async with _streams() as (reader, writer):
-        await server.run(reader, writer, server.create_initialization_options())
-
-
-@asynccontextmanager
-async def _streams() -> AsyncIterator[Any]:  # noqa: C901
+def _take_descriptors() -> tuple[int, int]:
+    """Copies of stdin and stdout. From here on fd 1 is stderr: a stray print cannot break the protocol."""
     source, sink = os.dup(0), os.dup(1)
-    # From here on fd 1 is stderr: a stray print cannot break the protocol.
     null = os.open(os.devnull, os.O_RDONLY)
     os.dup2(null, 0)
     os.close(null)
     os.dup2(2, 1)
-    next_line, write_line = await _reader(source), await _writer(sink)
-
-    incoming, received = create_context_streams[SessionMessage | Exception](0)
-    to_send, outgoing = create_context_streams[SessionMessage](0)
-    unanswered: set[Any] = set()
-
-    async def read() -> None:
-        async with incoming:
-            while True:
-                try:
-                    line = await next_line()
-                except LineTooLong as error:
-                    await write_line(_refusal(error.head, f"A line has at most {LINE_BYTES:,} bytes."))
-                    continue
-                if not line:
-                    break
-                try:
-                    message = types.jsonrpc_message_adapter.validate_json(line, by_name=False)
-                except ValidationError as error:
-                    if line.strip():
-                        await write_line(_refusal(line, _reason(error)))
-                    continue
-                if isinstance(message, types.JSONRPCRequest) and message.method != "subscriptions/listen":
-                    unanswered.add(message.id)
-                elif isinstance(message, types.JSONRPCNotification):
-                    unanswered.discard(_cancelled_id(message))
-                await incoming.send(SessionMessage(message))
-            # A script that pipes its calls in closes its end at once, and still gets the answers.
-            with anyio.move_on_after(SECONDS_TO_ANSWER):
-                while unanswered:  # noqa: ASYNC110
-                    await anyio.sleep(0.01)
-
-    async def write() -> None:
-        async with outgoing:
-            async for sent in outgoing:
-                await write_line(sent.message.model_dump_json(by_alias=True, exclude_unset=True))
-                unanswered.discard(getattr(sent.message, "id", None))
-
-    async with anyio.create_task_group() as tasks:
-        tasks.start_soon(read)
-        tasks.start_soon(write)
-        yield received, to_send
+    return source, sink
 
 
-async def _reader(fd: int) -> Callable[[], Awaitable[bytes]]:
-    """Return a function that reads the next line, b"" at the end of input. It raises LineTooLong."""
-    if not _is_watchable(fd):
-        file = os.fdopen(fd, "rb")
-        return lambda: to_thread.run_sync(_read_line_of_file, file, abandon_on_cancel=True)
-    lines = asyncio.StreamReader(limit=LINE_BYTES)
-    loop = asyncio.get_running_loop()
-    await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(lines), os.fdopen(fd, "rb", 0))
-    return lambda: _read_line_of_pipe(lines)
+class StdioServer:
+    """One connection: reads requests from a file descriptor and writes the answers to another."""
 
+    def __init__(self, source: int, sink: int, caller: Caller, surface: Surface) -> None:
+        self._caller = caller
+        self._surface = surface
+        self._negotiation = Negotiation()
+        self._waiting = WaitingCalls(lambda request_id, result: self._write(response(request_id, result)))
+        self._lines = LineReader(source, self._look_ahead)
+        # A client may send many requests before it reads: what it sends has to go on being read.
+        self._out = LineWriter(sink, self._lines.read_ahead, blocking=_blocks(source, sink))
+        self._at_work = threading.Lock()
 
-def _read_line_of_file(file: IO[bytes]) -> bytes:
-    line = file.readline(LINE_BYTES)
-    if len(line) < LINE_BYTES or line.endswith(b"\n"):
-        return line
-    rest = line
-    while rest and not rest.endswith(b"\n"):
-        rest = file.readline(LINE_BYTES)
-    raise LineTooLong(line[:END_BYTES])
-
-
-async def _read_line_of_pipe(lines: asyncio.StreamReader) -> bytes:
-    head = b""
-    while True:
+    def serve(self) -> None:
         try:
-            line = await lines.readuntil()
-        except asyncio.IncompleteReadError as end:
-            line = end.partial
-        except asyncio.LimitOverrunError as overrun:
-            skipped = await lines.readexactly(overrun.consumed)
-            head = head or skipped[:END_BYTES]
-            continue
-        if head:
-            raise LineTooLong(head)
-        return line
+            while line := self._next_line():
+                with self._at_work:
+                    self._take(line)
+            for request_id in self._waiting.finish(SECONDS_TO_ANSWER):
+                self._refuse(request_id, RpcError(CONNECTION_CLOSED, "Connection closed"))
+        except BrokenPipeError:
+            pass  # The client is gone.
+
+    def end(self, signal_number: int, _: FrameType | None) -> None:
+        """Finish the call at work and write what waits, then end by the signal."""
+        signal.signal(signal_number, signal.SIG_DFL)
+        threading.Thread(target=self._end, args=[signal_number], daemon=True).start()
+
+    def _end(self, signal_number: int) -> None:
+        flushing = threading.Thread(target=self._flush, daemon=True)
+        flushing.start()
+        flushing.join(SECONDS_TO_FLUSH)
+        os.kill(os.getpid(), signal_number)
+
+    def _flush(self) -> None:
+        with self._at_work:
+            flush_all()
+
+    # -- Lines -------------------------------------------------------------------------------------
+
+    def _next_line(self) -> bytes:
+        while True:
+            try:
+                return self._lines.next_line(ahead=bool(self._waiting))
+            except LineTooLong as error:
+                reason = RpcError(PARSE_ERROR, f"A line has at most {LINE_BYTES:,} bytes.")
+                self._refuse(find_request_id(error.head), reason)
+
+    def _take(self, line: bytes) -> None:
+        try:
+            message = read_message(line)
+        except RpcError as error:
+            if line.strip():
+                self._refuse(find_request_id(line), error)
+            return
+        if message is None:
+            return
+        if message.id is None:
+            self._notice(message)
+        else:
+            self._answer(message.id, message.method, message.params or {})
+
+    def _look_ahead(self, line: bytes) -> None:
+        """A cancellation does not wait for the calls before it."""
+        if CANCELLED.encode() not in line:
+            return
+        try:
+            message = read_message(line)
+        except RpcError:
+            return
+        if message and message.method == CANCELLED:
+            self._notice(message)
+
+    def _write(self, message: dict[str, Any]) -> None:
+        self._out.write(to_json(message, inf_nan_mode="null") + b"\n")
+
+    def _refuse(self, request_id: Id | None, error: RpcError) -> None:
+        self._write(error_response(request_id, error.body()))
+
+    # -- Messages ----------------------------------------------------------------------------------
+
+    def _notice(self, notification: Message) -> None:
+        given = notification.params or {}
+        if notification.method == "notifications/initialized" and params.NOTE(given):
+            self._negotiation.begin()
+        elif notification.method == CANCELLED and (request_id := as_id(given.get("requestId"))) is not None:
+            self._waiting.cancel(request_id)
+
+    def _answer(self, request_id: Id, method: str, given: dict[str, Any]) -> None:
+        try:
+            version = self._negotiation.version_of(method, given)
+            result = answer(
+                Request(method, given, version, self._caller, self._surface, self._negotiation.is_open)
+            )
+            if method == "initialize" and not isinstance(result, Work):
+                self._negotiation.begin(result["protocolVersion"])
+            done = self._run(request_id, result) if isinstance(result, Work) else result
+        except RpcError as error:
+            self._refuse(request_id, error)
+        except Exception as error:
+            log_failure(method, error)
+            self._refuse(request_id, RpcError(INTERNAL_ERROR, "Internal server error"))
+        else:
+            if done is not None:
+                self._write(response(request_id, done))
+
+    def _run(self, request_id: Id, work: Work) -> Result | None:
+        """The result; None if the call has to wait for it."""
+        long_poll, started = LongPoll(), monotonic()
+        try:
+            with long_poll.at_work(), checked_connections():
+                result = work.run()
+        except Exception as error:
+            return work.failed(error)
+        if long_poll.wanted is None:
+            return result
+        self._waiting.add(WaitingCall(request_id, work, result, long_poll, started))
+        self._lines.read_ahead()
+        return None
 
 
-async def _writer(fd: int) -> Callable[[str], Awaitable[None]]:
-    async def write_to_file(line: str) -> None:
-        file.write(line.encode() + b"\n")
-        file.flush()
-
-    async def write_to_pipe(line: str) -> None:
-        out.write(line.encode() + b"\n")
-        await out.drain()
-
-    if not _is_watchable(fd):
-        file = os.fdopen(fd, "wb")
-        return write_to_file
-    loop = asyncio.get_running_loop()
-    pipe, protocol = await loop.connect_write_pipe(asyncio.streams.FlowControlMixin, os.fdopen(fd, "wb", 0))
-    out = asyncio.StreamWriter(pipe, protocol, None, loop)
-    return write_to_pipe
-
-
-def _is_watchable(fd: int) -> bool:
-    """Whether an event loop can watch the descriptor: pipes and sockets, never files, nothing on Windows."""
-    mode = os.fstat(fd).st_mode
-    return os.name == "posix" and (stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode))
-
-
-def _cancelled_id(message: types.JSONRPCNotification) -> int | str | None:
-    """The id of the request that the notification cancels; None for any other notification."""
-    request_id = (message.params or {}).get("requestId")
-    is_id = message.method == "notifications/cancelled" and type(request_id) in (int, str)
-    return request_id if is_id else None
-
-
-def _reason(error: ValidationError) -> str | None:
-    """Why the line is not valid JSON; None if it is JSON but not a message."""
-    [first, *_] = error.errors(include_url=False, include_input=False)
-    return first["msg"] if first["type"] == "json_invalid" else None
-
-
-def _refusal(line: bytes, reason: str | None) -> str:
-    """The error for a line that is not a message, with its id if one can be read: the client may wait."""
-    code, message = (types.PARSE_ERROR, reason) if reason else (types.INVALID_REQUEST, NO_MESSAGE)
-    return json.dumps(
-        {"jsonrpc": "2.0", "id": find_request_id(line), "error": {"code": code, "message": message}}
-    )
+def _blocks(source: int, sink: int) -> bool:
+    """Whether writing has to block: what is no pipe, and what could no longer be read otherwise."""
+    if os.name != "posix":
+        return True
+    mode = os.fstat(sink).st_mode
+    is_pipe = stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode)
+    return not is_pipe or os.path.sameopenfile(source, sink)

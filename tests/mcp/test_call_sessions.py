@@ -11,7 +11,8 @@ from mcp import Client
 from ctxhub.core.accounts.services.access_tokens import create_token
 from ctxhub.core.models import Project
 from ctxhub.management.commands.runmcp import find_caller, find_session_name
-from ctxhub.mcp.server import Surface, build_server
+from ctxhub.mcp.methods import Surface
+from ctxhub.mcp.server import build_server
 from tests.hub import LiveHub, McpClient
 from tests.probe import probe_tool
 

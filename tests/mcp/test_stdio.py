@@ -1,13 +1,19 @@
 """`runmcp` over stdio: only protocol messages on stdout, whatever is sent and whatever code prints."""
 
 import json
+import signal
 import subprocess
+import threading
+import time
 from typing import Any
 
 import pytest
 
+from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Project
-from ctxhub.mcp.stdio import LINE_BYTES, _refusal
+from ctxhub.mcp.json_rpc import find_request_id
+from ctxhub.mcp.lines import LINE_BYTES
+from memory.decisions.services.decisions import set_decision
 from memory.models import Decision
 from tests.stdio import LEGACY, PATIENCE_SECONDS, StdioClient, command, environment, stdio_hub
 
@@ -102,7 +108,7 @@ DIGITS, DEEP = b"9" * 5_000, b"[" * 100_000 + b"]" * 100_000
     ],
 )
 def test_the_error_of_an_unreadable_line_has_its_id(line: bytes, request_id: Any, value: bytes) -> None:
-    assert json.loads(_refusal(line % value, "broken"))["id"] == request_id
+    assert find_request_id(line % value) == request_id
 
 
 A_TOOL_THAT_PRINTS = """
@@ -172,6 +178,100 @@ def test_each_of_many_concurrent_calls_is_answered(apollo: Project) -> None:
     assert Decision.objects.in_project(apollo).count() == 50
 
 
+def test_a_client_may_send_many_calls_before_it_reads(apollo: Project) -> None:
+    """More than two pipes hold: calls are read while the answers wait for the client."""
+    with stdio_hub("--project", "apollo") as client:
+        client.start()
+        sent = b"\n".join(json.dumps(message(n, "ping")).encode() for n in range(6_000))
+        sending = threading.Thread(target=client.write, args=[sent], daemon=True)
+        sending.start()
+        sending.join(PATIENCE_SECONDS)
+        assert not sending.is_alive()
+        assert [client.read()["id"] for _ in range(6_000)] == list(range(6_000))
+
+
+# -- Calls that wait -------------------------------------------------------------------------------
+
+A_SLOW_TOOL = """
+import os, time
+os.environ |= {"DJANGO_SETTINGS_MODULE": "ctxhub.settings", "CTXHUB_WEB": "false"}
+import django
+django.setup()
+from ctxhub.core.kit.caller import Caller
+from ctxhub.core.toolbox.actions import action, tool
+
+tool("slow", "Sleeps.", otherwise=[(set(), "sleep")])
+
+@action("slow", "sleep")
+def sleep(caller: Caller) -> dict:
+    time.sleep(2)
+    return {"slept": True}
+"""
+NO_PATIENCE = "from ctxhub.mcp import stdio; stdio.SECONDS_TO_ANSWER = 0.5"
+
+
+def wait(request_id: Any, seconds: int) -> bytes:
+    return json.dumps(call(request_id, "hub", action="wait", since="e0", wait_seconds=seconds)).encode()
+
+
+def cancel(request_id: Any) -> bytes:
+    params = {"requestId": request_id}
+    return json.dumps({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": params}).encode()
+
+
+@pytest.mark.parametrize("named", [70, "70"])
+def test_a_cancelled_call_is_not_answered(apollo: Project, ben: Caller, named: Any) -> None:
+    with stdio_hub("--project", "apollo", "--agent", "ada") as client:
+        client.start()
+        client.write(wait(70, 20))
+        client.write(wait(71, 20))
+        client.write(cancel(named))
+        assert client.request("ping")["result"] == {}
+        set_decision(caller=ben, key="news", value="x")
+        assert client.read()["id"] == 71
+        assert client.request("ping")["result"] == {}
+
+
+def test_a_cancellation_does_not_wait_for_the_call_at_work(apollo: Project, ben: Caller) -> None:
+    with stdio_hub("--project", "apollo", "--agent", "ada", code=[A_SLOW_TOOL]) as client:
+        client.start()
+        client.write(wait(70, 20))
+        client.write(json.dumps(call(71, "slow")).encode())
+        client.write(cancel(70))
+        time.sleep(0.5)
+        set_decision(caller=ben, key="news", value="x")
+        assert client.read()["id"] == 71
+        assert client.request("ping")["result"] == {}
+
+
+def test_a_waiting_call_is_answered_after_the_end_of_input(apollo: Project) -> None:
+    with stdio_hub("--project", "apollo", "--agent", "ada") as client:
+        client.start()
+        client.write(wait(70, 1))
+        out, err, code = client.finish()
+    assert (json.loads(out)["id"], err, code) == (70, b"", 0)
+    assert "result" in json.loads(out)
+
+
+def test_a_call_that_waits_too_long_after_the_end_of_input_is_refused(apollo: Project) -> None:
+    with stdio_hub("--project", "apollo", "--agent", "ada", code=[A_SLOW_TOOL, NO_PATIENCE]) as client:
+        client.start()
+        client.write(wait(70, 20))
+        out, err, code = client.finish()
+    assert json.loads(out)["error"] == {"code": -32000, "message": "Connection closed"}
+    assert (err, code) == (b"", 0)
+
+
+def test_the_call_at_work_is_answered_before_a_signal_ends_the_server(apollo: Project) -> None:
+    with stdio_hub("--project", "apollo", "--agent", "ada", code=[A_SLOW_TOOL]) as client:
+        client.start()
+        client.write(json.dumps(call(70, "slow")).encode())
+        time.sleep(0.5)
+        client.process.send_signal(signal.SIGTERM)
+        assert "slept" in client.read()["result"]["content"][0]["text"]
+        assert client.process.wait(10) == -signal.SIGTERM
+
+
 # -- Rights ----------------------------------------------------------------------------------------
 
 
@@ -192,6 +292,7 @@ def test_scopes_are_chosen_by_an_option(apollo: Project) -> None:
 
 # -- Imported modules ------------------------------------------------------------------------------
 
+SDK = ("mcp", "mcp_types", "anyio", "starlette", "httpx2", "uvicorn")
 WEB = ("rest_framework", "unfold", "drf_spectacular", "django.contrib.admin", "django_filters")
 PRINT_MODULES = """
 import atexit, sys
@@ -211,3 +312,15 @@ def test_what_is_not_needed_is_not_imported(apollo: Project) -> None:
     imported = err.decode().split()
     assert "memory.decisions.tools.decisions" in imported
     assert [module for module in imported if module.startswith((*WEB, *SELDOM))] == []
+
+
+def test_the_sdk_is_not_imported(apollo: Project) -> None:
+    with stdio_hub(code=[PRINT_MODULES]) as client:
+        started(client).call("decision", "set", key="k", value="x")
+        client.tools()
+        assert client.call("hub", "wait", wait_seconds=1)["cursor"]
+        assert client.request("no/such")["error"]["code"] == -32601
+        _, err, _ = client.finish()
+    packages = {module.partition(".")[0] for module in err.decode().split()}
+    assert "ctxhub" in packages
+    assert packages.isdisjoint(SDK)

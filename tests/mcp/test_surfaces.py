@@ -16,7 +16,8 @@ from ctxhub.core.models import Project
 from ctxhub.core.toolbox.actions import all_tools
 from ctxhub.core.toolbox.dispatch import as_text, call
 from ctxhub.core.toolbox.tool_list import CORE, ORDER, check_choice, find_call, list_tools
-from ctxhub.mcp.server import Surface, build_server
+from ctxhub.mcp.methods import Surface
+from ctxhub.mcp.server import build_server
 from tests.hub import LiveHub, McpClient
 from tests.probe import probe_tool
 from tests.tokens import o200k

@@ -35,7 +35,7 @@ class Command(BaseCommand):
         parser.add_argument("--port", type=int, default=8000)
 
     def handle(self, *args: Any, **options: Any) -> None:
-        from ctxhub.mcp.server import Surface, build_server
+        from ctxhub.mcp.methods import Surface
 
         only = tuple(name.strip() for name in options["tools"].split(",") if name.strip())
         surface = Surface(options["surface"], options["profile"], only)
@@ -55,10 +55,9 @@ class Command(BaseCommand):
 
         from ctxhub.mcp.stdio import serve_stdio
 
-        server = build_server(lambda _: caller, surface)
         gc.freeze()  # What exists now stays: no collection looks through it again.
         gc.enable()
-        serve_stdio(server)
+        serve_stdio(caller, surface)
 
 
 def find_session_name(option: str) -> str:

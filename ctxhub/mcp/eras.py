@@ -1,0 +1,89 @@
+"""The two eras of the protocol: a handshake until 2025-11-25, from 2026-07-28 an envelope in each request."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from ctxhub.mcp.json_rpc import INVALID_PARAMS, INVALID_REQUEST, UNSUPPORTED_VERSION, RpcError
+from ctxhub.mcp.params import CLIENT_CAPABILITIES, VERSION
+
+HANDSHAKE_VERSIONS = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
+LATER_VERSIONS = ("2026-07-28",)
+
+
+def negotiated(offered: str) -> str:
+    """The version of a connection whose client offers this one in its handshake."""
+    return offered if offered in HANDSHAKE_VERSIONS else HANDSHAKE_VERSIONS[-1]
+
+
+class Negotiation:
+    """Era and version of one connection on stdio: the first request decides the era."""
+
+    def __init__(self) -> None:
+        self._is_later: bool | None = None
+        self._has_begun = False
+        self._version = HANDSHAKE_VERSIONS[-1]
+
+    def version_of(self, method: str, params: Mapping[str, Any]) -> str:
+        """The version in which to answer a request. Raises RpcError if it is not of the connection's era."""
+        if self._is_later is None:
+            self._is_later = method != "initialize" and _has_envelope(params)
+        if self._is_later:
+            return _later_version(method, params)
+        if method != "initialize" and _has_envelope(params):
+            raise RpcError(
+                INVALID_REQUEST,
+                "this connection serves the handshake protocol era; "
+                f"requests carrying the {LATER_VERSIONS[-1]} envelope are not accepted on it",
+            )
+        return self._version
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the client may send other requests than its handshake."""
+        return bool(self._is_later) or self._has_begun
+
+    def begin(self, version: str | None = None) -> None:
+        """The handshake has begun; with this version, if one was negotiated."""
+        self._has_begun = True
+        self._version = version or self._version
+
+
+def _later_version(method: str, params: Mapping[str, Any]) -> str:
+    if method == "initialize":
+        offered = params.get("protocolVersion")
+        raise RpcError(
+            UNSUPPORTED_VERSION,
+            f"connection is serving the {LATER_VERSIONS[-1]} protocol; "
+            "the initialize handshake is not accepted",
+            _supported(offered) if isinstance(offered, str) else {"supported": [*LATER_VERSIONS]},
+        )
+    return _version_in_envelope(params)
+
+
+def _has_envelope(params: Mapping[str, Any]) -> bool:
+    meta = params.get("_meta")
+    return isinstance(meta, Mapping) and VERSION in meta
+
+
+def _version_in_envelope(params: Mapping[str, Any]) -> str:
+    meta = params.get("_meta")
+    if not isinstance(meta, Mapping):
+        raise RpcError(
+            INVALID_PARAMS,
+            f"params._meta must be an object carrying the required {VERSION!r} and {CLIENT_CAPABILITIES!r} "
+            "envelope keys",
+        )
+    if missing := [key for key in (VERSION, CLIENT_CAPABILITIES) if key not in meta]:
+        raise RpcError(
+            INVALID_PARAMS, f"params._meta is missing the required envelope key(s): {', '.join(missing)}"
+        )
+    version = meta[VERSION]
+    if not isinstance(version, str):
+        raise RpcError(INVALID_PARAMS, "the protocol-version envelope value must be a string")
+    if version not in LATER_VERSIONS:
+        raise RpcError(UNSUPPORTED_VERSION, "Unsupported protocol version", _supported(version))
+    return version
+
+
+def _supported(requested: str) -> dict[str, Any]:
+    return {"supported": [*LATER_VERSIONS], "requested": requested}

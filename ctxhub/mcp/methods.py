@@ -1,0 +1,225 @@
+"""The methods of the protocol in both eras, in one table: stdio and HTTP answer from it."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, NamedTuple
+
+from ctxhub import __version__
+from ctxhub.core.call_sessions import clean_call_session
+from ctxhub.core.kit.caller import Caller
+from ctxhub.core.kit.errors import CtxhubError, InvalidInput
+from ctxhub.core.kit.failures import Failure, failure_of, log_failure
+from ctxhub.core.kit.tool_names import naming_tools
+from ctxhub.core.toolbox import dispatch
+from ctxhub.core.toolbox.tool_list import INSTRUCTIONS, find_call, list_tools, offered_tools
+from ctxhub.mcp import params as kinds
+from ctxhub.mcp.eras import LATER_VERSIONS, negotiated
+from ctxhub.mcp.json_rpc import INVALID_PARAMS, METHOD_NOT_FOUND, RpcError
+from ctxhub.mcp.results import answer_result, error_result
+
+REQUEST_ID = "ctxhub/request_id"
+SESSION = "ctxhub/session"
+LIST_TTL_MS = 60_000
+
+SERVER = {"name": "ctxhub", "title": "ctxhub", "version": __version__}
+CAPABILITIES = {"tools": {"listChanged": False}}
+SERVER_INFO = "io.modelcontextprotocol/serverInfo"
+
+Result = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Surface:
+    """Which tools a connection sees: grouped or flat, the profile all or core, or a selection by name."""
+
+    surface: str = "grouped"
+    profile: str = "all"
+    only: tuple[str, ...] = ()
+
+    @property
+    def is_flat(self) -> bool:
+        return self.surface == "flat"
+
+
+def _ignore(failure: Failure) -> None:
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """A request in a version of the protocol.
+
+    `is_open`: the client may send more than its handshake. `on_failure` is called before the answer to a call
+    that failed through no fault of the caller.
+    """
+
+    method: str
+    params: dict[str, Any]
+    version: str
+    caller: Caller
+    surface: Surface
+    is_open: bool = True
+    on_failure: Callable[[Failure], None] = _ignore
+
+    @property
+    def meta(self) -> dict[str, Any]:
+        return self.params.get("_meta") or {}
+
+
+class Work(NamedTuple):
+    """A result that the database is needed for: `run` gives it, `failed` the one for an error of `run`."""
+
+    run: Callable[[], Result]
+    failed: Callable[[Exception], Result]
+    writes: Callable[[], bool]
+
+
+class Method(NamedTuple):
+    """The check of its params until 2025-11-25 and from 2026-07-28, None where it does not exist."""
+
+    earlier: kinds.Check | None
+    later: kinds.Check | None
+    answer: Callable[[Request], Result | Work] | None = None
+
+
+def answer(request: Request) -> Result | Work:
+    """Raises RpcError for a request that is not served, or not as it is."""
+    method = METHODS.get(request.method)
+    is_later = request.version in LATER_VERSIONS
+    check = method and (method.later if is_later else method.earlier)
+    if method is None or check is None:
+        raise RpcError(METHOD_NOT_FOUND, "Method not found", request.method)
+    if not check(request.params):
+        raise RpcError(INVALID_PARAMS, "Invalid request parameters", "")
+    if method.answer is None:
+        raise RpcError(METHOD_NOT_FOUND, "Method not found", request.method)
+    if not request.is_open and request.method not in ALWAYS:
+        raise RpcError(INVALID_PARAMS, "Invalid request parameters", "")
+    result = method.answer(request)
+    return _of_later_era(result) if is_later else result
+
+
+def _of_later_era(result: Result | Work) -> Result | Work:
+    if isinstance(result, Work):
+        run, failed, writes = result
+        return Work(lambda: _signed(run()), lambda error: _signed(failed(error)), writes)
+    return _signed(result)
+
+
+def _signed(result: Result) -> Result:
+    return {**result, "resultType": "complete", "_meta": {**result.get("_meta", {}), SERVER_INFO: SERVER}}
+
+
+# -- The handshake and the like --------------------------------------------------------------------
+
+
+def _initialize(request: Request) -> Result:
+    return {
+        "protocolVersion": negotiated(request.params["protocolVersion"]),
+        "capabilities": CAPABILITIES,
+        "serverInfo": SERVER,
+        "instructions": INSTRUCTIONS,
+    }
+
+
+def _discover(_: Request) -> Result:
+    return {
+        "supportedVersions": [*LATER_VERSIONS],
+        "capabilities": CAPABILITIES,
+        "instructions": INSTRUCTIONS,
+        "ttlMs": 0,
+        "cacheScope": "private",
+    }
+
+
+def _ping(_: Request) -> Result:
+    return {}
+
+
+# -- Tools -----------------------------------------------------------------------------------------
+
+
+def _list_tools(request: Request) -> Result:
+    shown = request.surface
+    tools = list_tools(request.caller, surface=shown.surface, profile=shown.profile, only=shown.only)
+    if request.version not in LATER_VERSIONS:
+        return {"tools": tools}
+    return {"tools": tools, "ttlMs": LIST_TTL_MS, "cacheScope": "private"}
+
+
+def _call_tool(request: Request) -> Result | Work:
+    failed = partial(_failed, request)
+    try:
+        with _naming(request.surface):
+            tool, arguments = find_call(
+                request.params["name"],
+                request.params.get("arguments") or {},
+                profile=request.surface.profile,
+                only=request.surface.only,
+            )
+            caller, request_id = _in_session(request.caller, request.meta), _request_id(request.meta)
+    except Exception as error:
+        return failed(error)
+
+    def run() -> Result:
+        with _naming(request.surface):
+            found = dispatch.call(caller, tool, arguments, request_id=request_id)
+        return answer_result(found, structured=request.surface.is_flat)
+
+    return Work(run, failed, partial(dispatch.writes, caller, tool, arguments))
+
+
+def _naming(surface: Surface) -> Any:
+    return naming_tools(flat=surface.is_flat, offered=offered_tools(surface.profile, surface.only))
+
+
+def _failed(request: Request, error: Exception) -> Result:
+    """The result of a call that raised the error."""
+    if isinstance(error, CtxhubError):
+        refused = error
+    else:
+        name = request.params["name"]
+        log_failure(f"tool {name}", error)
+        refused = failure_of(error, f"{name} failed inside the hub")
+        request.on_failure(refused)
+    with _naming(request.surface):
+        return error_result(refused)
+
+
+def _request_id(meta: dict[str, Any]) -> str | None:
+    request_id = meta.get(REQUEST_ID)
+    if request_id is None or isinstance(request_id, str):
+        return request_id
+    if type(request_id) is not int:
+        raise InvalidInput(f"_meta[{REQUEST_ID!r}] must be a text.")
+    return str(request_id)
+
+
+def _in_session(caller: Caller, meta: dict[str, Any]) -> Caller:
+    """The caller in the session that `_meta` names, if it names one."""
+    named = meta.get(SESSION)
+    if named in (None, ""):
+        return caller
+    return caller.in_session(clean_call_session(named, f"_meta[{SESSION!r}]"))
+
+
+ALWAYS = ("initialize", "ping")
+METHODS = {
+    "initialize": Method(kinds.HANDSHAKE, None, _initialize),
+    "server/discover": Method(None, kinds.LATER_PARAMS, _discover),
+    "ping": Method(kinds.PARAMS, None, _ping),
+    "tools/list": Method(kinds.PAGE, kinds.LATER_PAGE, _list_tools),
+    "tools/call": Method(kinds.CALL, kinds.LATER_CALL, _call_tool),
+    # Not served: only a wrong request of them differs from one of an unknown method.
+    "resources/list": Method(kinds.PAGE, kinds.LATER_PAGE),
+    "resources/templates/list": Method(kinds.PAGE, kinds.LATER_PAGE),
+    "resources/read": Method(kinds.READ, kinds.LATER_READ),
+    "resources/subscribe": Method(kinds.URI, None),
+    "resources/unsubscribe": Method(kinds.URI, None),
+    "prompts/list": Method(kinds.PAGE, kinds.LATER_PAGE),
+    "prompts/get": Method(kinds.PROMPT, kinds.LATER_PROMPT),
+    "completion/complete": Method(kinds.COMPLETE, kinds.LATER_COMPLETE),
+    "subscriptions/listen": Method(None, kinds.LISTEN),
+    "logging/setLevel": Method(kinds.SET_LEVEL, None),
+}

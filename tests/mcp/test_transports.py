@@ -1,0 +1,95 @@
+"""What a transport alone decides: lines of the table in docs/architecture.md."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.db import OperationalError
+
+from ctxhub.core.kit.caller import Caller
+from ctxhub.core.toolbox import dispatch
+from ctxhub.mcp.json_size import MOST_VALUES
+from tests.hub import McpClient, Reply
+from tests.mcp.transcript import META, MODERN, Message, call, hello, notification, request
+from tests.stdio import answered
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.one_engine]
+
+LATER_HEADERS = {"mcp-protocol-version": MODERN, "mcp-method": "tools/list"}
+Stdio = Callable[..., list[Message]]
+
+
+@pytest.fixture
+def stdio(ada: Caller, tmp_path: Path) -> Stdio:
+    def send(*messages: Any) -> list[Message]:
+        return answered(ada, map(json.dumps, messages), tmp_path)
+
+    return send
+
+
+def post(client: McpClient, message: Any, headers: dict[str, str] | None = None) -> Reply:
+    return client.send("POST", "/mcp", message, headers)
+
+
+def code(answer: Message) -> int | None:
+    found: int | None = answer.get("error", {}).get("code")
+    return found
+
+
+def test_the_first_request_or_a_header_chooses_the_era(stdio: Stdio, ada_mcp: McpClient) -> None:
+    later, earlier = request("tools/list", {"_meta": META}), request("tools/list")
+    assert [code(answer) for answer in stdio(later, earlier, hello())] == [None, -32602, -32022]
+    assert [code(answer) for answer in stdio(hello(), earlier, later)] == [None, None, -32600]
+    assert "resultType" in post(ada_mcp, later, LATER_HEADERS).body["result"]
+    assert "resultType" not in post(ada_mcp, later).body["result"]
+
+
+def test_http_needs_no_handshake(stdio: Stdio, ada_mcp: McpClient) -> None:
+    assert [code(answer) for answer in stdio(request("tools/list"))] == [-32602]
+    assert post(ada_mcp, request("tools/list")).body["result"]["tools"]
+
+
+def test_a_notification_has_a_status_over_http(stdio: Stdio, ada_mcp: McpClient) -> None:
+    initialized = notification("notifications/initialized")
+    assert stdio(initialized) == []
+    assert (post(ada_mcp, initialized).status, post(ada_mcp, initialized).body) == (202, "")
+
+
+def test_what_is_no_message_has_a_status_over_http(stdio: Stdio, ada_mcp: McpClient) -> None:
+    wrong = {"jsonrpc": "2.0", "id": 7}
+    assert [(code(answer), answer["id"]) for answer in stdio(wrong)] == [(-32600, 7)]
+    for headers, request_id in ((None, 7), ({**LATER_HEADERS}, None)):
+        reply = post(ada_mcp, {**wrong, "params": {"_meta": META}}, headers)
+        assert (reply.status, code(reply.body), reply.body["id"]) == (400, -32600, request_id)
+
+
+def test_a_batch_is_refused(stdio: Stdio, ada_mcp: McpClient) -> None:
+    batch = [request("ping"), request("ping")]
+    assert [(code(answer), answer["id"]) for answer in stdio(hello("2025-03-26"), batch)][1:] == [
+        (-32600, None)
+    ]
+    for headers in ({"mcp-protocol-version": "2025-03-26"}, LATER_HEADERS):
+        reply = post(ada_mcp, batch, headers)
+        assert (reply.status, code(reply.body), reply.body["id"]) == (400, -32600, None)
+
+
+def test_many_values_are_refused_over_http(stdio: Stdio, ada_mcp: McpClient) -> None:
+    many = request("ping", {"x": [0] * (MOST_VALUES + 1)})
+    assert stdio(many)[0]["result"] == {}
+    assert post(ada_mcp, many).status == 400
+
+
+def test_an_outage_is_a_result_or_a_status(
+    stdio: Stdio, ada_mcp: McpClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: Any, **__: Any) -> None:
+        raise OperationalError("gone")
+
+    monkeypatch.setattr(dispatch, "call", fail)
+    [_, answer] = stdio(hello(), call("hub"))
+    assert answer["result"]["isError"] is True
+    assert "does not answer" in answer["result"]["content"][0]["text"]
+    reply = post(ada_mcp, call("hub"))
+    assert (reply.status, code(reply.body), reply.headers["retry-after"]) == (503, -32603, "5")
