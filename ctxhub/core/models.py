@@ -7,6 +7,7 @@ from ctxhub.core.accounts.models.sign_in_failure import SignInFailure
 from ctxhub.core.events.models.event import Event
 from ctxhub.core.events.models.tally import Tally
 from ctxhub.core.paths.models import PathPattern, StaleCursor
+from ctxhub.core.refusals.models import Refusal
 from ctxhub.core.search.models import SearchEntry, SearchText, SearchWord
 from ctxhub.core.toolbox.models import StoredAnswer
 from ctxhub.core.vocabulary.models import Category, Layer, Scope, Tag
@@ -20,6 +21,7 @@ __all__ = [
     "Membership",
     "PathPattern",
     "Project",
+    "Refusal",
     "Scope",
     "SearchEntry",
     "SearchText",

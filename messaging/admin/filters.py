@@ -10,11 +10,11 @@ from ctxhub.core.admin.unfold_compat import DropdownFilter, TextFilter
 from ctxhub.core.kit import clock
 from ctxhub.core.models import Agent
 from messaging.models import Delivery, RequestState
-from messaging.models.delivery import URGENT
+from messaging.models.delivery import ACK_OWED, READ_OWED
 from messaging.selectors.request_states import STATES
 
-UNREAD = Exists(Delivery.unscoped.filter(message=OuterRef("pk"), read_at=None))
-UNACKED = Exists(Delivery.unscoped.filter(message=OuterRef("pk"), acked_at=None))
+UNREAD = Exists(Delivery.unscoped.filter(READ_OWED, message=OuterRef("pk")))
+UNACKED = Exists(Delivery.unscoped.filter(ACK_OWED, message=OuterRef("pk")))
 
 
 def is_open() -> Q:
@@ -68,7 +68,7 @@ class WaitingFilter(DropdownFilter):
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
         conditions = {
-            "urgent": Q(priority__gte=URGENT) & Q(UNREAD),
+            "urgent": Q(UNREAD),
             "ack": Q(ack=True) & Q(UNACKED),
             "late": Q(ack_overdue=True) & Q(UNACKED),
         }

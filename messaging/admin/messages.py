@@ -28,6 +28,7 @@ from messaging.admin.inbox_page import inbox_page
 from messaging.admin.message_form import MessageForm
 from messaging.admin.thread_page import thread_page, warn_of_unknown
 from messaging.models import Delivery, Message, RequestState
+from messaging.selectors.receipts import first_owing
 from messaging.services.messages import send_message
 
 ACK_COLOURS = {"late": "danger", "awaited": "warning", "given": "success"}
@@ -44,7 +45,17 @@ class MessageAdmin(NounAdmin):
     has_change_form = False
     why_missing = "Perhaps it was deleted or cleaned up?"
 
-    list_display = ("text_preview", "who", "to", "kind", "urgency", "progress", "acknowledged", "sent")
+    list_display = (
+        "text_preview",
+        "who",
+        "to",
+        "kind",
+        "urgency",
+        "progress",
+        "acknowledged",
+        "owed_by",
+        "sent",
+    )
     list_display_links = ("text_preview",)
     list_filter = (
         ProjectFilter,
@@ -78,7 +89,10 @@ class MessageAdmin(NounAdmin):
                 beginning=Left("text", 2 * PREVIEW_CHARACTERS),
                 is_unacked=ExpressionWrapper(Q(ack=True) & Q(UNACKED), output_field=BooleanField()),
             )
-            .prefetch_related(Prefetch("deliveries", queryset=recipients))
+            .prefetch_related(
+                Prefetch("deliveries", queryset=recipients),
+                Prefetch("deliveries", queryset=first_owing(NAMES_SHOWN + 1), to_attr="owing"),
+            )
         )
 
     @display(description="Text")
@@ -96,6 +110,12 @@ class MessageAdmin(NounAdmin):
         names = [delivery.name for delivery in message.deliveries.all()]
         more = [f"and {len(names) - NAMES_SHOWN} more"] if len(names) > NAMES_SHOWN else []
         return chips([*names[:NAMES_SHOWN], *more])
+
+    @display(description="Owed by")
+    def owed_by(self, message: Any) -> SafeString | str:
+        """Who has not acknowledged it; of urgent messages without that, who has not read it."""
+        more = ["and more"] if len(message.owing) > NAMES_SHOWN else []
+        return chips([*(delivery.name for delivery in message.owing[:NAMES_SHOWN]), *more])
 
     @display(description="Type", ordering="type", label=TYPE_COLOURS)
     def kind(self, message: Message) -> str:

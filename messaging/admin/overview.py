@@ -8,7 +8,7 @@ from ctxhub.core.admin import dashboard
 from ctxhub.core.admin.dashboard import Card, ListUrl, Panel
 from messaging.admin.filters import UNACKED, is_open
 from messaging.models import Delivery, Message
-from messaging.models.delivery import URGENT
+from messaging.models.delivery import READ_OWED
 
 NEWEST_SHOWN = 8
 TEXT_SHOWN = 120
@@ -16,7 +16,7 @@ TEXT_SHOWN = 120
 
 def message_cards(project_ids: Sequence[int], list_url: ListUrl) -> list[Card]:
     rows = Message.unscoped.filter(project__in=project_ids)
-    unread = Delivery.unscoped.filter(project__in=project_ids, read_at=None, priority__gte=URGENT)
+    unread = Delivery.unscoped.filter(READ_OWED, project__in=project_ids)
     late = rows.filter(UNACKED, ack=True, ack_overdue=True).count()
     return [
         Card(

@@ -8,7 +8,7 @@ from django.contrib import messages as notices
 from django.db.models import Q
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 
-from ctxhub.core.accounts.selectors.agents import known_agents
+from ctxhub.core.accounts.selectors.agents import is_agent_name, known_agents
 from ctxhub.core.accounts.selectors.people import find_person
 from ctxhub.core.admin.access import access_of
 from ctxhub.core.admin.base import ProjectAdmin, person
@@ -53,7 +53,10 @@ def warn_of_unknown(request: HttpRequest, answer: Mapping[str, Any]) -> None:
 
 
 def _thread(model_admin: ProjectAdmin, request: HttpRequest, message: Message) -> Conversation:
-    """One page of the thread. Marks messages addressed to the current user as read."""
+    """One page of the thread. Marks messages addressed to the current user as read.
+
+    Not if the name is an agent's: a look of a person would hide its mail from the agent.
+    """
     own = find_person(request.user, message.project.slug)  # type: ignore[arg-type]
     thread = conversation(
         message.project_id,
@@ -61,7 +64,8 @@ def _thread(model_admin: ProjectAdmin, request: HttpRequest, message: Message) -
         own=own.agent if own else "",
         after=_number(request.GET.get("after", "")),
     )
-    if unread := [bubble.message.id for bubble in thread.bubbles if bubble.is_to_read]:
+    unread = [bubble.message.id for bubble in thread.bubbles if bubble.is_to_read]
+    if unread and not is_agent_name(message.project_id, own.agent if own else ""):
         with model_admin.acting_in(request, message.project):
             read_messages_of(caller=person(), ids=unread)
     return thread

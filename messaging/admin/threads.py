@@ -1,16 +1,16 @@
 """Builds a conversation for the admin: its messages, oldest first, each with its receipts."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from typing import TYPE_CHECKING
 
-from django.db.models import Count, QuerySet
+from django.db.models import Count
 
 from ctxhub.core.kit import clock
 from ctxhub.core.templatetags.entries import written
 from messaging.models import Delivery
 from messaging.selectors.messages import find_thread, get_message
+from messaging.selectors.receipts import Receipt, read_receipts, receipts_of
 
 if TYPE_CHECKING:
     from messaging.rows import MessageRow
@@ -20,17 +20,11 @@ RECEIPTS_SHOWN = 1_000
 
 
 @dataclass(frozen=True, slots=True)
-class Receipt:
-    name: str
-    read_at: datetime | None
-    acked_at: datetime | None
-
-
-@dataclass(frozen=True, slots=True)
 class Bubble:
-    """A message, and how many recipients it has, how many of them have read and acknowledged it.
+    """A message, how many agents it is owed by, and how many of those have read and acknowledged it.
 
-    `own_receipt` is the current user's receipt, if the message is addressed to them.
+    `receipts` contains others who have read it, too. `own_receipt` is the current user's receipt, if the
+    message is addressed to them.
     """
 
     message: "MessageRow"
@@ -73,15 +67,18 @@ def conversation(project_id: int, message_id: int, *, own: str, after: int = 0) 
     root = get_message(project_id, message_id).thread
     rows = find_thread(project_id, root, limit=SHOWN + 1, after=after)
     shown = rows[:SHOWN]
-    deliveries = Delivery.objects.in_project(project_id).filter(message__in=[row.id for row in shown])
-    stats = deliveries.values("message").annotate(
-        all=Count("pk"), read=Count("read_at"), acked=Count("acked_at")
+    ids = [row.id for row in shown]
+    deliveries = Delivery.objects.in_project(project_id).filter(message__in=ids)
+    stats = (
+        deliveries.filter(owed=True)
+        .values("message")
+        .annotate(all=Count("pk"), read=Count("read_at"), acked=Count("acked_at"))
     )
     counts = {row["message"]: (row["all"], row["read"], row["acked"]) for row in stats}
     receipts: dict[int, list[Receipt]] = {}
-    for row_id, receipt in _receipts(deliveries.order_by("message", "folded")[:RECEIPTS_SHOWN]):
-        receipts.setdefault(row_id, []).append(receipt)
-    own_receipts = dict(_receipts(deliveries.filter(folded=own.casefold())))
+    for receipt in read_receipts(receipts_of(project_id, ids).order_by("message", "folded")[:RECEIPTS_SHOWN]):
+        receipts.setdefault(receipt.message_id, []).append(receipt)
+    own_receipts = {r.message_id: r for r in read_receipts(deliveries.filter(folded=own.casefold()))}
     now = clock.now()
     bubbles = []
     for row in shown:
@@ -99,8 +96,3 @@ def conversation(project_id: int, message_id: int, *, own: str, after: int = 0) 
             )
         )
     return Conversation(root, bubbles, shown[-1].id if len(rows) > SHOWN else None)
-
-
-def _receipts(deliveries: QuerySet[Delivery]) -> Iterator[tuple[int, Receipt]]:
-    for row_id, name, read_at, acked_at in deliveries.values_list("message", "name", "read_at", "acked_at"):
-        yield row_id, Receipt(name, read_at, acked_at)

@@ -4,7 +4,8 @@ from typing import Annotated
 
 from typing_extensions import TypedDict
 
-from ctxhub.core.toolbox.argument_types import About, Time
+from ctxhub.core.toolbox.argument_types import About, Time, one_of
+from messaging.rules import OWED
 from messaging.selectors.messages import Holder, Message, State, WholeMessage
 
 
@@ -27,3 +28,4 @@ class Receipt(TypedDict):
     agent: str
     read_at: Time | None
     acked_at: Time | None
+    owes: Annotated[str, About("What is missing: read, as it is urgent, or ack."), one_of(*OWED)] | None

@@ -80,7 +80,7 @@ class ReceiptViewSet(ProjectViewSet):
 
     @extend_schema(responses=page_of(schemas.Receipt))
     def list(self, request: Request, slug: str, message_id: int) -> Response:
-        """Who has read and acknowledged a message."""
+        """Who has read and acknowledged a message, and who owes it."""
         return self.listed(Page.of(selectors.list_receipts(self.project_id, message_id, **self.query)))
 
 

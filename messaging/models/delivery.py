@@ -11,10 +11,16 @@ from messaging.models.message import Message, MessageType, RequestState
 
 URGENT = Priority.HIGH  # And above.
 
+# What is still missing from a recipient: see rules.py.
+READ_OWED = models.Q(owed=True, read_at=None, priority__gte=URGENT)
+ACK_OWED = models.Q(owed=True, acked_at=None, message__ack=True)
+
 
 class Delivery(ProjectRow):
     """The recipient is stored by name: addressing a name creates no agent. An agent reads what has its name.
 
+    `owed`: the recipient is to read it if it is urgent, and to acknowledge it if that is asked. A message to
+    everyone is not owed by agents that were not seen in the week before it; see sql/deliveries.py.
     Type, state, priority and time are copied from the message, so that an inbox is one index scan.
     """
 
@@ -25,6 +31,7 @@ class Delivery(ProjectRow):
     state = models.PositiveSmallIntegerField(choices=RequestState)
     priority = models.PositiveSmallIntegerField(choices=Priority)
     at = models.DateTimeField()
+    owed = models.BooleanField(default=True, db_default=True)
     read_at = models.DateTimeField(null=True, blank=True)
     acked_at = models.DateTimeField(null=True, blank=True)
 

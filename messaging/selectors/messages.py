@@ -15,15 +15,16 @@ from ctxhub.core.kit.priority import Priority
 from ctxhub.core.kit.tool_names import operation
 from ctxhub.core.toolbox.argument_types import About, Time, one_of
 from messaging.inputs import LARGEST_ID
-from messaging.models import Delivery, MessageType, RequestState
+from messaging.models import MessageType, RequestState
 from messaging.rows import MessageRow, read_messages, read_thread
+from messaging.selectors.receipts import Receipt, read_receipts, receipts_of
 from messaging.selectors.request_states import STATES
 
 THREAD_COLUMNS = (
     *("id", "from", "to", "type", "priority", "text", "payload", "reply_to", "ack", "state", "by"),
     *("result_refs", "at"),
 )
-RECEIPT_COLUMNS = ("agent", "read_at", "acked_at")
+RECEIPT_COLUMNS = ("agent", "read_at", "acked_at", "owes")
 
 Sender = TypedDict("Sender", {"from": Annotated[str, About("Who wrote it.")]})
 State = Annotated[str, one_of(*STATES)]
@@ -131,30 +132,33 @@ def list_thread(project_id: int, message_id: int, *, limit: int = 20, cursor: st
 def list_receipts(
     project_id: int, message_id: int, *, limit: int = MAX_LIMIT, cursor: str | None = None
 ) -> Listing:
-    """The recipients of a message, when each read and acknowledged it; of a request also its state."""
+    """Who owes a message or has read it: when each read and acknowledged it, and what it still owes.
+
+    Of a request also its state. Agents that came after a message to everyone owe nothing.
+    """
     limit = clean_limit(limit)
     message = get_message(project_id, message_id)
-    deliveries = Delivery.objects.in_project(project_id).filter(message_id=message_id)
+    deliveries = receipts_of(project_id, [message_id])
     if cursor:
         deliveries = deliveries.filter(folded__gt=read_cursor(cursor, str)[0])
-    found = list(
-        deliveries.order_by("folded").values_list("name", "read_at", "acked_at", "folded")[: limit + 1]
-    )
+    found = list(read_receipts(deliveries.order_by("folded")[: limit + 1]))
     item = message_item(message)
     return Listing(
         RECEIPT_COLUMNS,
-        [
-            [name, read_at and format_time(read_at), acked_at and format_time(acked_at)]
-            for name, read_at, acked_at, _ in found[:limit]
-        ],
-        next=make_cursor(found[limit - 1][3]) if len(found) > limit else None,
+        [_receipt_row(receipt) for receipt in found[:limit]],
+        next=make_cursor(found[limit - 1].folded) if len(found) > limit else None,
         extra={
             name: item[name]
             for name in ("ack_due", "state", "by", "claimed_until", "result_refs")
             if name in item
         },
-        cursor_after=lambda count: make_cursor(found[count - 1][3]),
+        cursor_after=lambda count: make_cursor(found[count - 1].folded),
     )
+
+
+def _receipt_row(receipt: Receipt) -> list[Any]:
+    times = (at and format_time(at) for at in (receipt.read_at, receipt.acked_at))
+    return [receipt.name, *times, receipt.owes]
 
 
 def open_messages(project_id: int, names: Sequence[str], full: bool) -> dict[str, dict[str, Any]]:

@@ -7,8 +7,9 @@ from ctxhub.core.kit import sql
 from ctxhub.core.kit.deletes import delete_rows
 from messaging.models import Message
 
-_UNREAD = "EXISTS (SELECT 1 FROM messaging_delivery d WHERE d.message_id = m.id AND d.read_at IS NULL)"
-_UNACKED = "EXISTS (SELECT 1 FROM messaging_delivery d WHERE d.message_id = m.id AND d.acked_at IS NULL)"
+_OWED = "EXISTS (SELECT 1 FROM messaging_delivery d WHERE d.message_id = m.id AND d.owed AND {} IS NULL)"
+_UNREAD = _OWED.format("d.read_at")
+_UNACKED = _OWED.format("d.acked_at")
 
 
 def count_old(project_id: int, before: datetime, unread_until: datetime | None) -> int:
@@ -43,7 +44,7 @@ def _old(project_id: int, before: datetime, unread_until: datetime | None) -> tu
 
 
 def overdue(project_id: int, now: datetime, at_most: int) -> list[tuple[int, str, bool]]:
-    """Messages past their acknowledgement deadline: id, sender, whether any recipient is still missing."""
+    """Messages past their acknowledgement deadline: id, sender, whether anybody still owes it."""
     statement = f"""
         SELECT m.id, s.name, {_UNACKED} FROM messaging_message m JOIN core_agent s ON s.id = m.sender_id
         WHERE m.project_id = %s AND m.ack_due_at IS NOT NULL AND NOT m.ack_overdue AND m.ack_due_at <= %s
@@ -53,10 +54,10 @@ def overdue(project_id: int, now: datetime, at_most: int) -> list[tuple[int, str
 
 
 def waiting_for(message_ids: list[int]) -> dict[int, list[str]]:
-    """Names of the recipients that have not acknowledged, by message id."""
+    """Names of those that owe an acknowledgement, by message id."""
     among, values = sql.among("message_id", message_ids)
     statement = f"""
-        SELECT message_id, name FROM messaging_delivery WHERE acked_at IS NULL AND {among}
+        SELECT message_id, name FROM messaging_delivery WHERE owed AND acked_at IS NULL AND {among}
         ORDER BY message_id, folded"""
     names: dict[int, list[str]] = {}
     for message_id, name in sql.rows(statement, values):
@@ -70,6 +71,6 @@ def mark_overdue(message_ids: list[int]) -> None:
 
 
 def mark_settled(message_ids: list[int]) -> None:
-    """Clear the deadline of messages that all recipients have acknowledged."""
+    """Clear the deadline of messages whose acknowledgement nobody owes."""
     among, values = sql.among("id", message_ids)
     sql.execute(f"UPDATE messaging_message SET ack_due_at = NULL WHERE {among}", values)

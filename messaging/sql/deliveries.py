@@ -5,13 +5,15 @@ from datetime import datetime
 
 from ctxhub.core.kit import sql
 
-_COLUMNS = ("project_id", "message_id", "name", "folded", "type", "state", "priority", "at")
+_COLUMNS = ("project_id", "message_id", "name", "folded", "type", "state", "priority", "at", "owed")
+
+OWED_BY_SEEN_WITHIN_DAYS = 7
 
 _TO_EVERYONE = f"""
     INSERT INTO messaging_delivery ({", ".join(_COLUMNS)})
-    SELECT m.project_id, m.id, a.name, a.folded, m.type, m.state, m.priority, m.created_at
+    SELECT m.project_id, m.id, a.name, a.folded, m.type, m.state, m.priority, m.created_at, {{owed}}
     FROM messaging_message m JOIN core_agent a ON a.project_id = m.project_id AND a.id <> m.sender_id
-    WHERE m.to_everyone AND {{}} ORDER BY m.id, a.id ON CONFLICT (message_id, folded) DO NOTHING"""
+    WHERE m.to_everyone AND {{condition}} ORDER BY m.id, a.id ON CONFLICT (message_id, folded) DO NOTHING"""
 
 
 def deliver_to(project_id: int, recipients: Sequence[tuple[int, str, int, int, int, datetime]]) -> None:
@@ -21,21 +23,25 @@ def deliver_to(project_id: int, recipients: Sequence[tuple[int, str, int, int, i
             "messaging_delivery",
             _COLUMNS,
             [
-                (project_id, message, name, name.casefold(), kind, state, priority, sql.stored_time(at))
+                (project_id, message, name, name.casefold(), kind, state, priority, sql.stored_time(at), True)
                 for message, name, kind, state, priority, at in recipients
             ],
         )
 
 
 def deliver_to_everyone(message_ids: Sequence[int]) -> None:
-    """Deliver to every registered agent except the sender."""
+    """Deliver to every registered agent except the sender; owed by those seen in the 7 days before."""
     among, values = sql.among("m.id", message_ids)
-    sql.execute(_TO_EVERYONE.format(among), values)
+    since = sql.days_before("m.created_at", OWED_BY_SEEN_WITHIN_DAYS)
+    # The agent's first time counts, too: importers and the ORM deliver messages that are older than it.
+    owed = f"a.created_at <= m.created_at AND a.last_seen_at IS NOT NULL AND a.last_seen_at >= {since}"
+    sql.execute(_TO_EVERYONE.format(condition=among, owed=owed), values)
 
 
 def deliver_standing(project_id: int, agent_id: int) -> None:
-    """Deliver all messages to everyone to an agent that has just registered."""
-    sql.execute(_TO_EVERYONE.format("m.project_id = %s AND a.id = %s"), [project_id, agent_id])
+    """Deliver all messages to everyone to an agent that has just registered: it owes nothing."""
+    statement = _TO_EVERYONE.format(condition="m.project_id = %s AND a.id = %s", owed="false")
+    sql.execute(statement, [project_id, agent_id])
 
 
 def known_names(project_id: int, names: Sequence[str]) -> dict[str, str]:

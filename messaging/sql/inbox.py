@@ -53,7 +53,7 @@ def read_inbox(query: InboxQuery, limit: int, after: Position | None) -> list[tu
     statement = f"""
         WITH page AS MATERIALIZED (
             SELECT id FROM ({found}) u ORDER BY priority DESC, at DESC, message_id DESC LIMIT %s)
-        SELECT m.ack AND d.acked_at IS NULL, {selected()}
+        SELECT m.ack AND d.owed AND d.acked_at IS NULL, {selected()}
         FROM page CROSS JOIN messaging_delivery d JOIN messaging_message m ON m.id = d.message_id {JOINED}
         WHERE d.id = page.id ORDER BY d.priority DESC, d.at DESC, d.message_id DESC"""
     values = [value for _, branch_values in branches for value in branch_values]

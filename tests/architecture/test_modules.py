@@ -21,6 +21,7 @@ SUBJECTS = (
     "events",
     "search",
     "paths",
+    "refusals",
     "toolbox",
     "hub",
     "api",

@@ -11,8 +11,21 @@ from django.urls import reverse
 from ctxhub.core.accounts.services.access_tokens import create_token
 from ctxhub.core.admin.base import ProjectAdmin
 from ctxhub.core.kit.caller import Caller
-from ctxhub.core.models import AccessToken, Agent, Category, Event, Layer, PathPattern, Project, Scope, Tag
+from ctxhub.core.kit.errors import Conflict
+from ctxhub.core.models import (
+    AccessToken,
+    Agent,
+    Category,
+    Event,
+    Layer,
+    PathPattern,
+    Project,
+    Refusal,
+    Scope,
+    Tag,
+)
 from ctxhub.core.paths.services.counting import count_changes
+from ctxhub.core.refusals.services import WRITER, count_refusal
 from memory.constraints.services import add_constraint
 from memory.decisions.services.decisions import set_decision
 from memory.decisions.services.templates import set_template
@@ -84,6 +97,8 @@ def rows_of_hermes(hermes: Project) -> dict[type[Model], Model]:
     acquire_lease(caller=cy, paths=[f"{SECRET_WORD}/**"], reason=SECRET_WORD)
     send_message(caller=cy, text=SECRET_WORD, to=["ada", SECRET_WORD], type="request", ack=True)
     read(cy, f"decision:{SECRET_WORD}/key")
+    count_refusal(cy, Conflict(SECRET_WORD, about=f"decision:{SECRET_WORD}/key"))
+    WRITER.flush()
     project_rows = (
         Access,
         AgentSession,
@@ -110,6 +125,7 @@ def rows_of_hermes(hermes: Project) -> dict[type[Model], Model]:
         Scope,
         Layer,
         PathPattern,
+        Refusal,
     )
     return {
         Project: hermes,

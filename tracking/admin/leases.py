@@ -16,9 +16,11 @@ from ctxhub.core.admin.base import Menu, person
 from ctxhub.core.admin.columns import mono, name, preview, time_in_full
 from ctxhub.core.admin.filters import AgentFilter, ProjectFilter
 from ctxhub.core.admin.logged import LoggedAdmin
+from ctxhub.core.admin.refusals import refused_line
 from ctxhub.core.admin.unfold_compat import DropdownFilter, action
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import ADMIN
+from ctxhub.core.kit.errors import NotAllowed
 from ctxhub.core.templatetags.moments import ago, moment
 from tracking.models import Lease
 from tracking.services.leases import release_leases
@@ -70,6 +72,7 @@ class LeaseAdmin(LoggedAdmin):
         "ends",
         "ended",
         "by",
+        "refused",
     )
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Lease]:
@@ -116,6 +119,11 @@ class LeaseAdmin(LoggedAdmin):
     def by(self, lease: Lease) -> SafeString | str:
         return name(lease.released_by.name) if lease.released_by else "nobody"
 
+    @display(description="Refused")
+    def refused(self, lease: Lease) -> SafeString | str:
+        """The attempts of others to lease the same paths, or to end this lease."""
+        return refused_line(lease)
+
     taken_at = time_in_full("created_at", "Taken")
     ends = time_in_full("expires_at", "Expires")
     ended = time_in_full("released_at", "Released")
@@ -148,6 +156,8 @@ class LeaseAdmin(LoggedAdmin):
         now = clock.now()
         chosen: Sequence[Lease] = [lease for lease in leases if lease.state(now) == "live"]
         if not chosen or not all(self._may(request, ADMIN, lease) for lease in chosen):
+            if chosen and request.method == "POST":
+                self.count_refusal(request, chosen[0], NotAllowed(_why_not(chosen)))
             messages.error(request, _why_not(chosen))
             return HttpResponseRedirect(return_url)
         if "confirmed" not in request.POST:

@@ -154,6 +154,7 @@ def _refuse_conflict(
                 "expires": format_time(lease.expires_at),
                 **({"reason": lease.reason} if lease.reason else {}),
             },
+            about=f"lease:{lease.id}",
         ),
         otherwise="Another agent's lease is in the way.",
     )
@@ -195,6 +196,7 @@ def _own_lease(caller: Caller, lease_id: int, verb: str, *, is_forced: bool = Fa
             NotAllowed(
                 f"Lease {lease.id} is held by {lease.by!r}; you are {caller.agent!r} and cannot {verb} it.",
                 hint="Ask the holder, or wait until it expires.",
+                about=f"lease:{lease.id}",
             ),
             otherwise=f"Lease {lease.id} is another agent's; you cannot {verb} it.",
         )

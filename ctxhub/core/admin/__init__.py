@@ -1,5 +1,25 @@
 """The admin: pages for people, on Django's admin with the unfold theme."""
 
-from ctxhub.core.admin import access_tokens, agents, events, people, projects, sign_in, stale, vocabulary
+from ctxhub.core.admin import (
+    access_tokens,
+    agents,
+    events,
+    people,
+    projects,
+    refusals,
+    sign_in,
+    stale,
+    vocabulary,
+)
 
-__all__ = ["access_tokens", "agents", "events", "people", "projects", "sign_in", "stale", "vocabulary"]
+__all__ = [
+    "access_tokens",
+    "agents",
+    "events",
+    "people",
+    "projects",
+    "refusals",
+    "sign_in",
+    "stale",
+    "vocabulary",
+]

@@ -27,10 +27,11 @@ from ctxhub.core.admin.service_form import ServiceForm, sentence
 from ctxhub.core.admin.unfold_compat import ChangeList, ModelAdmin
 from ctxhub.core.kit.batches import in_batches
 from ctxhub.core.kit.caller import ADMIN, READ, WRITE, Caller, acting, current
-from ctxhub.core.kit.errors import CtxhubError
+from ctxhub.core.kit.errors import CtxhubError, NotAllowed
 from ctxhub.core.kit.models import ProjectRow
 from ctxhub.core.kit.transactions import write_transaction
 from ctxhub.core.models import Project
+from ctxhub.core.refusals.services import count_refusal
 
 T = TypeVar("T")
 
@@ -164,9 +165,11 @@ class ProjectAdmin(ModelAdmin):
             response = super().add_view(request, form_url, extra_context)
             return response
         if not self._may(request, self.add_scope, None):
+            self.count_denied(request)
             raise PermissionDenied
         project = self.project_to_add_to(request)
         if project is None:
+            self.count_denied(request)
             return self._ask_for_project(request)
         title = f"Add {self.opts.verbose_name} to {project}"
         response = super().add_view(request, form_url, {"title": title, **(extra_context or {})})
@@ -216,8 +219,23 @@ class ProjectAdmin(ModelAdmin):
             with self.acting_in(request, self.project_of(row)):
                 return write()
         except CtxhubError as error:
+            self.count_refusal(request, row, error)
             refuse(sentence(error))
             return None
+
+    def count_refusal(self, request: HttpRequest, row: Any, error: CtxhubError) -> None:
+        """Count a refused write for the person's agent. `row`: the row, or the project of a new one."""
+        project = row if isinstance(row, Project) else self.project_of(row)
+        if caller := find_person(request.user, project.slug):  # type: ignore[arg-type]
+            count_refusal(caller, error, getattr(row, "ref", ""))
+
+    def count_denied(self, request: HttpRequest, object_id: str | None = None) -> None:
+        """Count a write that the person's role does not allow. To look at a form is none."""
+        if request.method != "POST":
+            return
+        row = self.get_object(request, unquote(object_id)) if object_id else chosen_project(request)
+        if row is not None:
+            self.count_refusal(request, row, NotAllowed(f"POST {request.path}: your role does not allow it."))
 
     def changeform_view(
         self,
@@ -227,6 +245,15 @@ class ProjectAdmin(ModelAdmin):
         extra_context: dict[str, Any] | None = None,
     ) -> HttpResponse:
         """Django's form page. A service's error is shown on the form, and nothing is written."""
+        try:
+            return self._form_or_refusal(request, object_id, form_url, extra_context)
+        except PermissionDenied:
+            self.count_denied(request, object_id)
+            raise
+
+    def _form_or_refusal(
+        self, request: HttpRequest, object_id: str | None, form_url: str, extra_context: dict[str, Any] | None
+    ) -> HttpResponse:
         # Rows that nobody can change have no history of changes.
         extra_context = {"show_history": self.change_scope is not None, **(extra_context or {})}
         response: HttpResponse
@@ -237,6 +264,7 @@ class ProjectAdmin(ModelAdmin):
             with self.acting_in(request, self._project_of_request(request, object_id)):
                 response = super().changeform_view(request, object_id, form_url, extra_context)
         except CtxhubError as error:
+            self._count_refused_form(request, object_id, error)
             request.__dict__["ctxhub_refusal"] = error
             response = super().changeform_view(request, object_id, form_url, extra_context)
         return response
@@ -266,9 +294,18 @@ class ProjectAdmin(ModelAdmin):
         try:
             response = in_batches(partial(self._delete, request, object_id, extra_context))
         except CtxhubError as error:
+            self._count_refused_form(request, object_id, error)
             messages.error(request, sentence(error))
             response = HttpResponseRedirect(self.url("change", unquote(object_id)))
+        except PermissionDenied:
+            self.count_denied(request, object_id)
+            raise
         return response
+
+    def _count_refused_form(self, request: HttpRequest, object_id: str | None, error: CtxhubError) -> None:
+        row = self.get_object(request, unquote(object_id)) if object_id else self.project_to_add_to(request)
+        if row is not None:
+            self.count_refusal(request, row, error)
 
     def _delete(
         self, request: HttpRequest, object_id: str, extra_context: dict[str, Any] | None

@@ -12,7 +12,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 
 from ctxhub.core.admin.logged import LoggedAdmin
 from ctxhub.core.admin.service_form import sentence
-from ctxhub.core.kit.errors import CtxhubError
+from ctxhub.core.kit.errors import CtxhubError, NotAllowed
 
 Run = Callable[..., None]
 
@@ -67,6 +67,7 @@ class RowActionAdmin(LoggedAdmin):
         self, request: HttpRequest, action: RowAction, rows: Sequence[Any], back: str
     ) -> HttpResponse:
         if problem := self.why_not(request, action, rows):
+            self._count_refused(request, rows, NotAllowed(f"{action.description}: {problem}"))
             messages.error(request, problem)
         elif action.template:
             return self._ask_and_run(request, action, rows, back)
@@ -88,6 +89,7 @@ class RowActionAdmin(LoggedAdmin):
         try:
             action.run(self, request, rows)
         except CtxhubError as error:
+            self._count_refused(request, rows, error)
             messages.error(request, sentence(error))
 
     def _ask_and_run(
@@ -99,6 +101,7 @@ class RowActionAdmin(LoggedAdmin):
             try:
                 action.run(self, request, rows, **form.cleaned_data)
             except CtxhubError as error:
+                self._count_refused(request, rows, error)
                 form.add_error(None, sentence(error))
             else:
                 return HttpResponseRedirect(back)
@@ -112,6 +115,11 @@ class RowActionAdmin(LoggedAdmin):
             action_name=request.POST.get("action", ""),
             **self.get_row_action_context(request, rows),
         )
+
+    def _count_refused(self, request: HttpRequest, rows: Sequence[Any], error: CtxhubError) -> None:
+        """Count it for the first row: one attempt is one refusal."""
+        if request.method == "POST" and rows:
+            self.count_refusal(request, rows[0], error)
 
 
 def _declared(admin_class: type) -> list[RowAction]:

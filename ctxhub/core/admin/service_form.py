@@ -8,8 +8,10 @@ from django.core.exceptions import ValidationError
 
 from ctxhub.core.admin.fields import object_change
 from ctxhub.core.admin.unfold_compat import ModelForm
-from ctxhub.core.kit.errors import CtxhubError
+from ctxhub.core.kit.caller import current
+from ctxhub.core.kit.errors import Conflict, CtxhubError
 from ctxhub.core.models import Layer, Project
+from ctxhub.core.refusals.services import count_refusal
 
 CHANGED_MEANWHILE = "Somebody else changed it while you were editing. Nothing was saved."
 
@@ -29,6 +31,7 @@ class ServiceForm(ModelForm):
         if self.refusal:
             self.add_error(self._field_of(self.refusal), sentence(self.refusal))
         if self.is_outdated:
+            self._count_outdated()
             raise ValidationError(CHANGED_MEANWHILE)
         return cleaned
 
@@ -56,6 +59,11 @@ class ServiceForm(ModelForm):
         """The field of an error, from its first word: `key must not be blank.`, `tags[3] has ...`."""
         word = re.match(r"\w+", refusal.message)
         return word[0] if word and word[0] in self.fields and refusal.code == "invalid" else None
+
+    def _count_outdated(self) -> None:
+        """The form is cleaned once while the person acts."""
+        if (caller := current()) and (ref := getattr(self.instance, "ref", "")):
+            count_refusal(caller, Conflict(CHANGED_MEANWHILE, about=ref))
 
     def _post_clean(self) -> None:
         """Skips the model's validation, which the service does, and leaves the row as read."""

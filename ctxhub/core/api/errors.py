@@ -1,5 +1,7 @@
 """Maps every error to a REST response: the body `{"error", "message", "hint"?, ...}` and a status."""
 
+from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 
 from django.conf import settings
@@ -8,6 +10,7 @@ from django.http import Http404
 from rest_framework import exceptions as rest
 from rest_framework.response import Response
 
+from ctxhub.core.api.project import speaking
 from ctxhub.core.kit.errors import (
     Conflict,
     CtxhubError,
@@ -18,6 +21,7 @@ from ctxhub.core.kit.errors import (
     Unauthenticated,
 )
 from ctxhub.core.kit.failures import Failure, failure_of, is_outage, log_failure
+from ctxhub.core.refusals.services import count_refusal, is_refusal, ref_in
 from ctxhub.core.toolbox.stored_answers import UsedRequestId
 
 STATUS = {"invalid": 400, "not_found": 404, "conflict": 409, "not_allowed": 403, "limit_reached": 409}
@@ -31,6 +35,7 @@ HINTS = {
 
 def answer_error(error: Exception, context: dict[str, Any]) -> Response:
     status, problem = translate(error)
+    count_refused_request(problem, context)
     is_conflict = isinstance(problem, Conflict) and not isinstance(problem, UsedRequestId)
     if is_conflict and _if_match_decides(context):
         status = 412
@@ -77,6 +82,21 @@ def translate(error: Exception) -> tuple[int, CtxhubError]:
             return 400, InvalidInput(str(error))
         case _:
             return 503 if is_outage(error) else 500, failure_of(error)
+
+
+def count_refused_request(problem: CtxhubError, context: dict[str, Any]) -> None:
+    """Count a refusal for the agent that speaks; before the project is known nobody does."""
+    view, request = context["view"], context["request"]
+    if not is_refusal(problem) or not hasattr(view, "caller"):
+        return
+    body: Any = None
+    with suppress(Exception):  # It may be unreadable.
+        body = request.data
+    caller = view.caller
+    with suppress(CtxhubError):
+        caller = speaking(caller, request, body=body)
+    names = {**(body if isinstance(body, Mapping) else {}), **view.kwargs}
+    count_refusal(caller, problem, ref_in(names))
 
 
 def _if_match_decides(context: dict[str, Any]) -> bool:

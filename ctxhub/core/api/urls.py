@@ -19,6 +19,7 @@ from ctxhub.core.api.hub import (
 from ctxhub.core.api.links import LinkViewSet
 from ctxhub.core.api.me import MeViewSet
 from ctxhub.core.api.projects import ProjectSeenViewSet, ProjectsViewSet
+from ctxhub.core.api.refusals import RefusalViewSet
 from ctxhub.core.api.search import SearchViewSet
 from ctxhub.core.api.vocabulary import CategoryViewSet, LayerViewSet, ScopeViewSet, TagViewSet
 
@@ -42,6 +43,7 @@ in_project = [
     path("stats/", StatsViewSet.as_view(ONE)),
     path("agents/", AgentViewSet.as_view(LIST)),
     path("activity/", ActivityViewSet.as_view(LIST)),
+    path("refusals/", RefusalViewSet.as_view(LIST)),
     path("updates/", UpdatesViewSet.as_view(ONE)),
     path("confirm/", ConfirmViewSet.as_view({"post": "create"})),
     path("tags/", TagViewSet.as_view(LIST)),

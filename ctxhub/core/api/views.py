@@ -200,11 +200,11 @@ class ProjectViewSet(HubViewSet):
         return self.caller.project_id
 
     def check_place(self, request: Request, **where: Any) -> None:
-        caller = caller_in(request, where["slug"])
+        self.caller = caller_in(request, where["slug"])
         if scope := self.scope_of(self.action, request.method or ""):
-            caller.require(scope, f"{request.method} {request.path}")
+            self.caller.require(scope, f"{request.method} {request.path}")
         body = request.data if request.method in ("POST", "PUT", "PATCH") else None
-        self.act_as(in_session(speaking(caller, request, body=body), request))
+        self.act_as(in_session(speaking(self.caller, request, body=body), request))
 
     def listed(self, page: Page, *, whole: bool = False) -> Response:
         if not page.items:

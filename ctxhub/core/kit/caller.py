@@ -108,4 +108,4 @@ def may_read() -> bool:
 
 def for_readers(error: ErrorT, *, otherwise: str) -> ErrorT:
     """An error that tells stored values or names; without the scope read, the message `otherwise` alone."""
-    return error if may_read() else type(error)(otherwise, hint=WITHHELD)
+    return error if may_read() else type(error)(otherwise, hint=WITHHELD, about=error.about)

@@ -18,14 +18,18 @@ class CtxhubError(Exception):
     `did_you_mean` (the suggested word; for arguments an object, given name -> suggested name), `call` (the
     suggested operation: {tool, action}), `missing`, `allowed`, `index` (of a batch's item), `current` (the
     state that a conflict ran into).
+
+    `about`: the ref of the lease or the object that refuses, for counting the refusal; it is not in the body.
     """
 
     code: ClassVar[str]
+    is_counted = False
 
-    def __init__(self, message: str, *, hint: str = "", **details: Any) -> None:
+    def __init__(self, message: str, *, hint: str = "", about: str = "", **details: Any) -> None:
         super().__init__(message)
         self.message = message
         self.hint = hint
+        self.about = about
         self.details = details
 
     def body(self) -> dict[str, Any]:

@@ -136,6 +136,13 @@ def stored_time(moment: datetime) -> Any:
     return connection.ops.adapt_datetimefield_value(moment)
 
 
+def days_before(column: str, days: int) -> str:
+    """The time so many days before that in a column, to compare with stored times; SQLite drops fractions."""
+    if connection.vendor == "sqlite":
+        return f"datetime({column}, '-{days} days')"
+    return f"{column} - interval '{days} days'"
+
+
 def stored_json(value: Any) -> Any:
     return json.dumps(value) if is_sqlite() else connection.ops.adapt_json_value(value, None)
 

@@ -10,6 +10,7 @@ from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import CtxhubError, InvalidInput
 from ctxhub.core.kit.inputs import LIST_LENGTH
 from ctxhub.core.kit.transactions import write_transaction
+from ctxhub.core.refusals.services import count_refusal
 
 FieldsT = TypeVar("FieldsT")
 OutcomeT = TypeVar("OutcomeT")
@@ -50,8 +51,11 @@ def write_batch(
         outcomes = [item if isinstance(item, CtxhubError) else next(written) for item in cleaned]
         if atomic:
             _raise_first_error(outcomes)
-    failed = sum(isinstance(outcome, CtxhubError) for outcome in outcomes)
-    return BatchAnswer(done=len(outcomes) - failed, failed=failed, results=_results(outcomes, answer))
+    errors = [outcome for outcome in outcomes if isinstance(outcome, CtxhubError)]
+    for error in errors:
+        count_refusal(caller, error)
+    done = len(outcomes) - len(errors)
+    return BatchAnswer(done=done, failed=len(errors), results=_results(outcomes, answer))
 
 
 def _cleaned(
@@ -68,7 +72,8 @@ def _cleaned(
 def _raise_first_error(outcomes: Sequence[object]) -> None:
     for index, outcome in enumerate(outcomes):
         if isinstance(outcome, CtxhubError):
-            raise type(outcome)(outcome.message, hint=outcome.hint, **{**outcome.details, "index": index})
+            details = {**outcome.details, "index": index}
+            raise type(outcome)(outcome.message, hint=outcome.hint, about=outcome.about, **details)
 
 
 def _results(

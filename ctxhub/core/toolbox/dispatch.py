@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 
 from ctxhub.core.accounts.services.agents import touch_agent
@@ -14,6 +15,7 @@ from ctxhub.core.kit.caller import Caller, acting
 from ctxhub.core.kit.errors import CtxhubError, InvalidInput, shown
 from ctxhub.core.kit.inputs import clean_agent, clean_one_of
 from ctxhub.core.kit.listing import Listing, with_rows
+from ctxhub.core.refusals.services import KIND_OF_NAME, count_refusal, is_refusal, ref_in
 from ctxhub.core.toolbox.actions import SESSION, Action, find_tool
 from ctxhub.core.toolbox.argument_types import present
 from ctxhub.core.toolbox.help import help_for
@@ -33,6 +35,17 @@ def call(
     A write with a `request_id` that the same agent sent within 24 hours returns the stored answer and writes
     nothing; an id of another call is a Conflict. Raises CtxhubError; then nothing was written.
     """
+    try:
+        return _call(caller, tool_name, arguments, request_id)
+    except CtxhubError as error:
+        if is_refusal(error):
+            count_refusal(_speaker(caller, arguments), error, _ref_named(tool_name, arguments))
+        raise
+
+
+def _call(
+    caller: Caller, tool_name: str, arguments: Mapping[str, Any], request_id: str | None
+) -> dict[str, Any]:
     given = present(arguments)
     tool = find_tool(tool_name, given=given)
     name = _text(given, "action")
@@ -89,6 +102,22 @@ def _text(given: dict[str, Any], name: str) -> str | None:
     if value is not None and not isinstance(value, str):
         raise InvalidInput(f"{name} must be a text.")
     return value
+
+
+def _speaker(caller: Caller, arguments: Mapping[str, Any]) -> Caller:
+    """The caller as the agent that a refused call names, if it may speak as that agent."""
+    agent = arguments.get("agent")
+    with suppress(CtxhubError):
+        return caller.speaking_as(clean_agent(agent)) if isinstance(agent, str) and agent else caller
+    return caller
+
+
+def _ref_named(tool_name: str, arguments: Mapping[str, Any]) -> str:
+    """The ref of the object that a refused call names."""
+    given = present(arguments)
+    action = find_tool(tool_name, given=given).pick(_text(given, "action"), given)
+    kinds = {argument.name: argument.id_of for argument in action.arguments.all if argument.id_of}
+    return ref_in(given, {**kinds, **KIND_OF_NAME})
 
 
 def _take_session(given: dict[str, Any]) -> dict[str, str]:

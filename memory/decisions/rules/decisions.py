@@ -74,13 +74,18 @@ def check_expected(key: str, expected: str | Unset, old: DecisionRow | None) -> 
     if isinstance(expected, Unset) or (old is not None and old.version == expected):
         return
     if old is None:
-        raise Conflict(f"{key!r} does not exist, so it is not at version {expected}.", hint="Leave it out.")
+        raise Conflict(
+            f"{key!r} does not exist, so it is not at version {expected}.",
+            hint="Leave it out.",
+            about=f"decision:{key}",
+        )
     value = preview(old.typed_value)
     raise for_readers(
         Conflict(
             f"{key!r} is at version {old.version}, not {expected}; its value is {value!r}.",
             hint="Read it again, then set it with the version you have read.",
             current={"version": old.version, "value": value},
+            about=f"decision:{key}",
         ),
         otherwise=f"{key!r} is not at version {expected}.",
     )

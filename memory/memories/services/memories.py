@@ -272,6 +272,7 @@ def _refuse_changed(row: MemoryRow, expected_revision: int | None) -> None:
             f"The memory is at revision {row.revision}, not {expected_revision}.",
             hint="Read it again; somebody has changed it.",
             current={"revision": row.revision},
+            about=f"memory:{row.id}",
         )
 
 

@@ -265,12 +265,18 @@ def _open_pad(caller: Caller, scratchpad_id: int, fields: Sequence[str] = WITH_C
 
 
 def _refuse_stale(row: PadRow, length: int | None, revision: int | None) -> None:
-    current = {"length": row.length, "revision": row.revision}
-    hint = "Read it again; somebody has written to it."
     if length is not None and length != row.length:
-        raise Conflict(f"The pad has {row.length:,} characters, not {length:,}.", hint=hint, current=current)
-    if revision is not None and revision != row.revision:
-        raise Conflict(f"The pad is at revision {row.revision}, not {revision}.", hint=hint, current=current)
+        problem = f"The pad has {row.length:,} characters, not {length:,}."
+    elif revision is not None and revision != row.revision:
+        problem = f"The pad is at revision {row.revision}, not {revision}."
+    else:
+        return
+    raise Conflict(
+        problem,
+        hint="Read it again; somebody has written to it.",
+        current={"length": row.length, "revision": row.revision},
+        about=f"scratchpad:{row.id}",
+    )
 
 
 def _write(caller: Caller, old: PadRow, text: str, change: PadChange) -> UpdateAnswer:

@@ -17,6 +17,12 @@ def agent_names(project_id: int, agent_ids: Iterable[int | None]) -> dict[int, s
     return dict(Agent.objects.in_project(project_id).filter(pk__in=ids).values_list("pk", "name"))
 
 
+def is_agent_name(project_id: int, name: str) -> bool:
+    """Whether an agent that is no person has this name."""
+    agents = Agent.objects.in_project(project_id).filter(kind=Agent.Kind.AGENT)
+    return agents.filter(folded=name.casefold()).exists()
+
+
 def known_agents(project: Project) -> list[str]:
     """The names of the agents last seen, the latest first."""
     agents = Agent.objects.in_project(project).order_by(F("last_seen_at").desc(nulls_last=True), "folded")

@@ -1,0 +1,1 @@
+"""Refusals: what agents tried and were refused, counted in the background."""

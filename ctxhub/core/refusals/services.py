@@ -1,0 +1,118 @@
+"""Counts refusals in the background: a refused call neither waits nor writes."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Any, NamedTuple, TypeGuard
+
+from ctxhub.core.accounts.models.config import Config
+from ctxhub.core.events.services.cleanup import REMOVED_AT_ONCE, cleanup_tasks
+from ctxhub.core.kit import clock
+from ctxhub.core.kit.background import BackgroundWriter
+from ctxhub.core.kit.caller import Caller
+from ctxhub.core.kit.errors import Conflict, CtxhubError, NotAllowed, Unauthenticated
+from ctxhub.core.kit.transactions import touch_transaction
+from ctxhub.core.models import Project
+from ctxhub.core.refusals.models import NOTE_LENGTH, REF_LENGTH
+from ctxhub.core.refusals.sql import Counted, Key, add_refusals, count_rows_by_agent, delete_refusals
+from ctxhub.core.text.secrets import mask_secrets
+
+# Rows in an hour. Beyond, an agent's refusals are counted without their refs, and others' without the agent.
+ROWS_OF_AGENT = 120
+ROWS_OF_PROJECT = 400
+
+# What holds the name of an object in a call, besides what its declaration says.
+KIND_OF_NAME = {
+    **{f"{kind}_id": kind for kind in ("change", "constraint", "lease", "memory", "message", "scratchpad")},
+    **{f"{kind}_id": kind for kind in ("session", "snapshot", "workflow")},
+    "context": "context",
+    "key": "decision",
+}
+
+
+class Refused(NamedTuple):
+    project_id: int
+    agent: str
+    ref: str
+    code: str
+    note: str
+    at: datetime
+
+
+def count_refusal(caller: Caller, error: Exception, ref: str = "") -> None:
+    """Count an error for the caller's agent if it is a refusal: a denied scope, a taken lease, a version.
+
+    `ref`: the object that the call names; the error's own `about` comes first. An error is counted once,
+    however many layers see it.
+    """
+    if not is_refusal(error) or error.is_counted:
+        return
+    error.is_counted = True
+    refused = Refused(
+        caller.project_id, caller.agent, error.about or ref, error.code, error.message, clock.now()
+    )
+    WRITER.put(refused)
+
+
+def is_refusal(error: Exception) -> TypeGuard[CtxhubError]:
+    """Conflicts say by `about` that they are one: others, such as a name that is taken, are mistakes."""
+    if isinstance(error, NotAllowed):
+        return not isinstance(error, Unauthenticated)
+    return isinstance(error, Conflict) and bool(error.about)
+
+
+def ref_in(names: Mapping[str, Any], kinds: Mapping[str, str] = KIND_OF_NAME) -> str:
+    """The ref of the first object that the arguments of a call name; "" if they name none."""
+    for argument, kind in kinds.items():
+        name = names.get(argument)
+        if isinstance(name, str | int) and not isinstance(name, bool) and name != "":
+            return str(name) if str(name).startswith(f"{kind}:") else f"{kind}:{name}"
+    return ""
+
+
+def clean_refusals(project_id: int, now: datetime, config: Config) -> dict[str, int]:
+    """Delete refusals older than accesses are kept (0 days: none), at most 500."""
+    days = config.access_days
+    count = delete_refusals(project_id, now - timedelta(days=days), REMOVED_AT_ONCE) if days else 0
+    return {"refusals": count} if count else {}
+
+
+def write_refusals(refused: Sequence[Refused]) -> None:
+    """Add what was refused to the counts, one transaction a project. No project's write lock is needed."""
+    by_project: dict[int, list[Refused]] = {}
+    for each in refused:
+        by_project.setdefault(each.project_id, []).append(each)
+    for project_id in Project.objects.filter(pk__in=by_project).values_list("pk", flat=True):
+        with touch_transaction():
+            hour = clock.now().replace(minute=0, second=0, microsecond=0)
+            rows = count_rows_by_agent(project_id, hour)
+            add_refusals(project_id, _counts(by_project[project_id], rows).items())
+
+
+# -- Pieces ----------------------------------------------------------------------------------------
+
+
+def _counts(refused: Iterable[Refused], rows: dict[str, int]) -> dict[Key, Counted]:
+    """The counts by key. `rows`: how many each agent has in this hour; what is new is added."""
+    counts: dict[Key, Counted] = {}
+    for each in refused:
+        agent, ref = each.agent, _masked(each.ref, REF_LENGTH)
+        if sum(rows.values()) >= ROWS_OF_PROJECT:
+            agent = ref = ""
+        elif rows.get(agent.casefold(), 0) >= ROWS_OF_AGENT:
+            ref = ""
+        key = Key(ref, agent.casefold(), each.code, each.at.replace(second=0, microsecond=0))
+        if key not in counts:
+            rows[key.folded] = rows.get(key.folded, 0) + 1
+        old = counts.get(key, Counted(agent, 0, each.at, each.at, ""))
+        note = _masked(each.note, NOTE_LENGTH)
+        counts[key] = old._replace(times=old.times + 1, last_at=each.at, note=note)
+    return counts
+
+
+def _masked(text: str, length: int) -> str:
+    """The beginning of a text from a call, which may contain anything."""
+    return mask_secrets(text.replace("\0", ""))[0][:length]
+
+
+WRITER = BackgroundWriter("counting refusals", write_refusals)
+cleanup_tasks.append(clean_refusals)

@@ -1,0 +1,76 @@
+"""Who owes a message, over MCP, REST and in the admin."""
+
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from ctxhub.core.kit.caller import Caller
+from ctxhub.core.models import Project
+from messaging.models import Delivery
+from messaging.services.receipts import read_messages_of
+from tests.hub import McpClient, RestClient
+from tests.messaging.mail import known, send, texts
+from tests.people import member
+
+LIST = "/admin/messaging/message/"
+
+
+@pytest.fixture
+def row_id(ada: Caller, ben: Caller) -> int:
+    """A message that ben owes, that zoe, who came later, has read, and dan, who came later, has not."""
+    known(ben)
+    sent = send(ada, "Stop the deploy.", priority="critical", ack_within="2h")
+    zoe = ada.speaking_as("zoe")
+    known(zoe, ada.speaking_as("dan"))
+    read_messages_of(caller=zoe, ids=[sent])
+    return sent
+
+
+@pytest.fixture
+def client(apollo: Project) -> Client:
+    return member(apollo, username="vi")
+
+
+def shown(client: Client, url: str) -> Any:
+    response = client.get(url)
+    assert response.status_code == 200
+    return response
+
+
+def test_mcp_and_rest_say_who_owes_it(ada_mcp: McpClient, ada_rest: RestClient, row_id: int) -> None:
+    answer = ada_mcp.call("message", "status", id=row_id)
+    assert answer["columns"] == ["agent", "read_at", "owes"]
+    assert [(row[0], row[2]) for row in answer["rows"]] == [("ben", "ack"), ("zoe", None)]
+    items = ada_rest.get(f"messages/{row_id}/status/").body["items"]
+    assert [(item["agent"], item["owes"]) for item in items] == [("ben", "ack"), ("zoe", None)]
+
+
+def test_the_admin_says_who_owes_it(client: Client, row_id: int) -> None:
+    [message] = shown(client, LIST).context["cl"].result_list
+    assert [delivery.name for delivery in message.owing] == ["ben"]
+    response = shown(client, f"{LIST}{row_id}/")
+    [bubble] = response.context["thread"].bubbles
+    assert [(receipt.name, receipt.owes) for receipt in bubble.receipts] == [("ben", "ack"), ("zoe", None)]
+    assert (bubble.recipients, bubble.read, bubble.acked) == (1, 0, 0)
+    assert "owes an acknowledgement" in response.content.decode()
+
+
+def test_the_admin_counts_only_what_is_owed(client: Client, ada: Caller, ben: Caller, row_id: int) -> None:
+    read_messages_of(caller=ben, ids=[row_id])
+    cards = {card.title: card.value for card in shown(client, "/admin/").context["cards"]}
+    assert cards["Unread urgent messages"] == 0
+    assert not shown(client, f"{LIST}?waits=urgent").context["cl"].result_list
+    assert len(shown(client, f"{LIST}?waits=ack").context["cl"].result_list) == 1
+
+
+def test_a_look_of_a_person_reads_nothing_on_behalf_of_an_agent(
+    apollo: Project, ada: Caller, ben: Caller
+) -> None:
+    known(ben)
+    row_id = send(ada, "look", to=["ben"], priority="high", ack=True)
+    person = member(apollo, username="ben")
+    shown(person, LIST)
+    shown(person, f"{LIST}{row_id}/")
+    assert texts(ben) == ["look"]
+    assert Delivery.unscoped.get().read_at is None
