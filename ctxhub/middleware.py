@@ -1,10 +1,13 @@
-"""Adds a content security policy to every response, and a page for a database that cannot be written."""
+"""Middleware: content security policy, the time zone of admin pages, a page for an unwritable database."""
 
 from collections.abc import Callable
 
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import render
+from django.utils import timezone
 
+from ctxhub.core.accounts.selectors.config import read_config
+from ctxhub.core.admin.access import shown_project
 from ctxhub.core.kit.failures import (
     UNWRITABLE,
     UNWRITABLE_HINT,
@@ -36,6 +39,20 @@ def policy_for(path: str) -> str:
     if path.startswith("/admin/"):
         return ADMIN
     return API_PAGE if path.startswith("/api/") else STRICT
+
+
+class AdminTimeZone:
+    """Shows and reads the times of admin pages about one project in the time zone of the project."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        project = shown_project(request) if request.path.startswith("/admin/") else None
+        if project is None:
+            return self.get_response(request)
+        with timezone.override(read_config(project.config).time_zone):
+            return self.get_response(request)
 
 
 class UnwritableDatabase:

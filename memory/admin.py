@@ -2,7 +2,7 @@
 
 from memory import overview
 from memory.constraints.admin import constraints
-from memory.decisions.admin import decisions, templates
+from memory.decisions.admin import decisions, templates, timeline
 from memory.memories.admin import contexts, memories, relationships
 from memory.scratchpads.admin import scratchpads, workflows
 from memory.snapshots.admin import snapshots
@@ -17,5 +17,6 @@ __all__ = [
     "scratchpads",
     "snapshots",
     "templates",
+    "timeline",
     "workflows",
 ]

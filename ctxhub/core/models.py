@@ -4,6 +4,7 @@ from ctxhub.core.accounts.models.access_token import AccessToken
 from ctxhub.core.accounts.models.agent import Agent
 from ctxhub.core.accounts.models.project import Membership, Project
 from ctxhub.core.accounts.models.sign_in_failure import SignInFailure
+from ctxhub.core.accounts.models.visit import Visit
 from ctxhub.core.events.models.event import Event
 from ctxhub.core.events.models.tally import Tally
 from ctxhub.core.paths.models import PathPattern, StaleCursor
@@ -31,4 +32,5 @@ __all__ = [
     "StoredAnswer",
     "Tag",
     "Tally",
+    "Visit",
 ]

@@ -1,5 +1,5 @@
 """Admin pages for messages."""
 
-from messaging.admin import messages, overview
+from messaging.admin import messages, overview, timeline
 
-__all__ = ["messages", "overview"]
+__all__ = ["messages", "overview", "timeline"]

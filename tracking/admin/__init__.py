@@ -1,5 +1,5 @@
 """Admin pages for files, their changes and leases."""
 
-from tracking.admin import changes, leases, overview, resources
+from tracking.admin import changes, leases, overview, resources, timeline
 
-__all__ = ["changes", "leases", "overview", "resources"]
+__all__ = ["changes", "leases", "overview", "resources", "timeline"]

@@ -1,18 +1,17 @@
 """The dashboard of the admin. Apps register cards and panels here; core imports no app."""
 
-from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import Any, Protocol
 
-from django.db.models import CharField, Count
-from django.db.models.functions import Cast, Substr
 from django.http import HttpRequest
+from django.utils import timezone
 
 from ctxhub.core.admin import urls
 from ctxhub.core.admin.access import Access, access_of, chosen_project, shown_project_ids
 from ctxhub.core.admin.graphs.layer_chart import LayerBars, layer_chart
+from ctxhub.core.admin.time_slots import count_by_day
 from ctxhub.core.events.selectors.events import note_of
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import ADMIN
@@ -118,16 +117,15 @@ def _latest_events(project_ids: Sequence[int]) -> Any:
 
 
 def _days(project_ids: Sequence[int], list_url: ListUrl) -> list[Day]:
-    """Event counts by day for two weeks. On both engines a datetime cast to text begins with the UTC day."""
-    today = clock.now().date()
+    """Event counts by day for two weeks."""
+    today = timezone.localdate()
     days = [today - timedelta(days=ago) for ago in reversed(range(DAYS_SHOWN))]
-    recent = Event.unscoped.filter(project__in=project_ids, at__gte=clock.now() - timedelta(days=DAYS_SHOWN))
-    by_day = recent.annotate(day=Substr(Cast("at", CharField()), 1, 10)).order_by().values_list("day")
-    counts = Counter(dict(by_day.annotate(events=Count("pk"))))
-    most = max([counts[str(day)] for day in days] + [1])
+    counts = count_by_day(
+        Event.unscoped.filter(project__in=project_ids, at__gte=clock.now() - timedelta(days=DAYS_SHOWN)), "at"
+    )
+    most = max([counts[day] for day in days] + [1])
     return [
-        Day(day, counts[str(day)], round(100 * counts[str(day)] / most), _url_of_day(day, list_url))
-        for day in days
+        Day(day, counts[day], round(100 * counts[day] / most), _url_of_day(day, list_url)) for day in days
     ]
 
 

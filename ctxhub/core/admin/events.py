@@ -11,14 +11,17 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 from unfold.decorators import display
 
+from ctxhub.core.accounts.services.visits import note_visit
 from ctxhub.core.admin import refs
 from ctxhub.core.admin.access import shown_project_ids
-from ctxhub.core.admin.base import Menu, ProjectAdmin
+from ctxhub.core.admin.base import Menu
 from ctxhub.core.admin.columns import mono, name, preview, time_in_full
-from ctxhub.core.admin.filters import AgentFilter, ProjectFilter
+from ctxhub.core.admin.filters import AgentFilter, ProjectFilter, TimeRangeFilter
+from ctxhub.core.admin.project_pages import ProjectPagesAdmin
+from ctxhub.core.admin.timeline.page import timeline_context
 from ctxhub.core.admin.unfold_compat import DropdownFilter
 from ctxhub.core.events.selectors.events import note_of
-from ctxhub.core.models import Event
+from ctxhub.core.models import Event, Project
 from ctxhub.core.templatetags.entries import written
 from ctxhub.core.templatetags.moments import moment
 
@@ -59,14 +62,15 @@ class VerbFilter(RecentValueFilter):
 
 
 @admin.register(Event)
-class EventAdmin(ProjectAdmin):
+class EventAdmin(ProjectPagesAdmin):
     menu = Menu("Activity", "history")
     add_scope = change_scope = delete_scope = None
+    project_pages = {"timeline": "Timeline"}
 
     list_display = ("when", "who", "what", "on", "note")
     list_display_links = ("when",)
     list_select_related = ("agent", "project")
-    list_filter = (ProjectFilter, AgentFilter, NounFilter, VerbFilter)
+    list_filter = (ProjectFilter, TimeRangeFilter, AgentFilter, NounFilter, VerbFilter)
     search_fields = ("ref",)
     search_help_text = "Ref"
     date_hierarchy = "at"
@@ -88,6 +92,11 @@ class EventAdmin(ProjectAdmin):
             return HttpResponseRedirect(url)
         messages.warning(request, f"{event.ref} has no page. It may have been deleted.")
         return HttpResponseRedirect(self.url("change", event.pk))
+
+    def timeline_page(self, request: HttpRequest, project: Project | None) -> HttpResponse:
+        last_visit = note_visit(request.user.pk) if request.user.pk else None
+        shown = timeline_context(project, request.GET.dict(), last_visit) if project else {}
+        return self.project_page(request, "timeline", "ctxhub/timeline.html", project, **shown)
 
     @display(description="When", ordering="pk")
     def when(self, event: Event) -> SafeString | str:

@@ -20,6 +20,12 @@ class TextArea(UnfoldAdminTextareaWidget):
         super().__init__(attrs={"rows": rows})
 
 
+class MomentInput(UnfoldAdminTextInputWidget):
+    """A date and a time of day, with the browser's own picker."""
+
+    input_type = "datetime-local"
+
+
 class ProseField(forms.CharField):
     """A text kept as typed. Browsers send every line end as CRLF, which does not count as a change."""
 

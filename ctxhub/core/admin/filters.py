@@ -1,13 +1,20 @@
 """List filters by name, so that a URL works in any project. They offer only what the person can see."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
 from typing import Any, ClassVar
 
+from django import forms
+from django.contrib.admin import ListFilter
+from django.contrib.admin.options import IncorrectLookupParameters
 from django.contrib.admin.views.main import ChangeList
 from django.db.models import QuerySet
 from django.http import HttpRequest
+from django.utils import timezone
+from django.utils.dateparse import parse_datetime
 
 from ctxhub.core.admin.access import access_of, shown_project_ids
+from ctxhub.core.admin.fields import MomentInput
 from ctxhub.core.admin.unfold_compat import DropdownFilter, TextFilter
 from ctxhub.core.kit.models import NamedRow
 from ctxhub.core.models import Agent, Category, Layer, Scope, Tag
@@ -93,3 +100,57 @@ class LayerFilter(DropdownFilter):
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
         name = self.value()
         return queryset.filter(layer__folded=name.casefold()) if name else queryset
+
+
+class _TimeRangeForm(forms.Form):
+    """Two optional times. Their names are given here: `from` cannot be the name of a class attribute."""
+
+    def __init__(self, names: Sequence[str], values: Mapping[str, Any]) -> None:
+        super().__init__(initial=dict(values))
+        zone = timezone.get_current_timezone_name()
+        for name in names:
+            self.fields[name] = forms.CharField(
+                label=f"{name.capitalize()} ({zone})", required=False, widget=MomentInput()
+            )
+
+
+class TimeRangeFilter(ListFilter):
+    """From and to, to the minute, in the current time zone. `compared`: the datetime field."""
+
+    title = "time"
+    template = "unfold/filters/filters_field.html"
+    compared: ClassVar[str] = "at"
+    names = ("from", "to")
+    titles: ClassVar[Mapping[str, str]] = {name: name for name in names}
+
+    def __init__(self, request: HttpRequest, params: dict[str, Any], *arguments: Any) -> None:
+        super().__init__(request, params, *arguments)
+        for name in self.names:
+            if values := params.pop(name, None):
+                self.used_parameters[name] = values[-1]
+
+    def has_output(self) -> bool:
+        return True
+
+    def expected_parameters(self) -> list[str | None]:
+        return [*self.names]
+
+    def choices(self, changelist: ChangeList) -> Iterator[Any]:
+        yield {"form": _TimeRangeForm(self.names, self.used_parameters)}
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
+        begin, end = (self._moment(name) for name in self.names)
+        rows = queryset.filter(**{f"{self.compared}__gte": begin}) if begin else queryset
+        return rows.filter(**{f"{self.compared}__lt": end}) if end else rows
+
+    def _moment(self, name: str) -> datetime | None:
+        text = str(self.used_parameters.get(name, "")).strip()
+        if not text:
+            return None
+        try:
+            at = parse_datetime(text)
+            if at is None:
+                raise ValueError(text)
+            return at if at.tzinfo else timezone.make_aware(at)
+        except (ValueError, OverflowError) as error:
+            raise IncorrectLookupParameters(f"{name}: {text[:40]!r} is not a time.") from error

@@ -1,5 +1,6 @@
 """Lists that show their active filters, each with a link that removes it."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -41,7 +42,8 @@ class FilteredList(ChangeList):
 
     def _active_filter(self, name: str, value: str) -> ActiveFilter:
         spec = next((spec for spec in self.filter_specs if name in spec.expected_parameters()), None)
-        title = str(spec.title) if spec else name.partition("__")[0]
+        own_titles: Mapping[str, str] = getattr(spec, "titles", {})
+        title = own_titles.get(name) or (str(spec.title) if spec else name.partition("__")[0])
         return ActiveFilter(title, _choices(spec).get(value, value), self.narrowed_to(**{name: None}))
 
 

@@ -1,4 +1,7 @@
-"""Template filters for datetimes: relative within a day, absolute otherwise. UTC, in full in the tooltip."""
+"""Template filters for datetimes: relative within a day, absolute otherwise; in full in the tooltip.
+
+Times are in the current time zone: the project's, on a page about one project (ctxhub.middleware), else UTC.
+"""
 
 from datetime import datetime, timedelta
 
@@ -18,13 +21,13 @@ NEAR = timedelta(days=1)
 @register.filter
 def moment(at: datetime | None) -> SafeString | str:
     is_near = at is not None and abs(timezone.now() - at) < NEAR
-    return _shown(at, ago(at) if is_near else f"{at:%Y-%m-%d %H:%M}") if at else "never"
+    return _shown(at, ago(at) if is_near else f"{timezone.localtime(at):%Y-%m-%d %H:%M}") if at else "never"
 
 
 @register.filter
 def in_full(at: datetime | None) -> SafeString | str:
     """The datetime to the second and how long ago it was, for the page of a row."""
-    return _shown(at, f"{at:%Y-%m-%d %H:%M:%S} UTC, {ago(at)}") if at else "never"
+    return _shown(at, f"{_full(at)}, {ago(at)}") if at else "never"
 
 
 def ago(at: datetime) -> str:
@@ -36,10 +39,13 @@ def ago(at: datetime) -> str:
 
 
 def _shown(at: datetime, text: str) -> SafeString:
-    full = f"{at:%Y-%m-%d %H:%M:%S} UTC"
     return format_html(
-        '<time class="ctx-nowrap" datetime="{}" title="{}">{}</time>', format_time(at), full, text
+        '<time class="ctx-nowrap" datetime="{}" title="{}">{}</time>', format_time(at), _full(at), text
     )
+
+
+def _full(at: datetime) -> str:
+    return f"{timezone.localtime(at):%Y-%m-%d %H:%M:%S %Z}"
 
 
 def _largest_unit(since: str) -> str:

@@ -22,7 +22,7 @@ from ctxhub.core.templatetags.moments import moment
 from sessions.briefings.admin.brief_page import brief_context
 from sessions.briefings.admin.check_page import check_context
 from sessions.briefings.admin.filters import ViaFilter, briefings_with
-from sessions.briefings.admin.given_page import given_context
+from sessions.briefings.admin.given_page import field_value, given_context
 from sessions.briefings.admin.given_texts import shown_items
 from sessions.briefings.models.briefing import Briefing, BriefingItem
 from sessions.sittings.admin.filters import SessionFilter
@@ -117,7 +117,10 @@ class BriefingAdmin(ProjectPagesAdmin):
             page=page,
             items=shown_items(briefing.project_id, list(page)),
             known_url=self.url_of_page(
-                "given", briefing.project, agent=briefing.agent.name, at=f"{briefing.at:%Y-%m-%dT%H:%M:%S}"
+                "given",
+                briefing.project,
+                agent=briefing.agent.name,
+                at=field_value(briefing.at),
             ),
         )
 

@@ -3,13 +3,14 @@
 from typing import Any
 
 from django import forms
+from django.utils import timezone
 from unfold.widgets import (
     UnfoldAdminIntegerFieldWidget,
     UnfoldAdminSelectWidget,
     UnfoldAdminTextInputWidget,
 )
 
-from ctxhub.core.admin.fields import LinesField
+from ctxhub.core.admin.fields import LinesField, MomentInput
 from sessions.briefings.selectors.brief import DEFAULT_BUDGET, LEAST_BUDGET, MOST_BUDGET
 
 TEXT, ANSWER = "text", "answer"
@@ -53,13 +54,13 @@ class CheckForm(forms.Form):
     )
 
 
-class MomentInput(UnfoldAdminTextInputWidget):
-    input_type = "datetime-local"
-
-
 class GivenForm(forms.Form):
     agent = forms.CharField(widget=_line(list=AGENTS))
-    at = forms.DateTimeField(label="Until (UTC)", widget=MomentInput(attrs={"step": 1}))
+    at = forms.DateTimeField(widget=MomentInput(attrs={"step": 1}))
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["at"].label = f"Until ({timezone.get_current_timezone_name()})"
 
 
 BRIEF_DEFAULTS = {"budget_tokens": str(DEFAULT_BUDGET), "shape": TEXT}

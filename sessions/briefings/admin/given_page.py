@@ -7,6 +7,7 @@ from typing import Any
 
 from django.core.paginator import Page, Paginator
 from django.db.models import Max
+from django.utils import timezone
 
 from ctxhub.core.accounts.selectors.agents import known_agents
 from ctxhub.core.admin.urls import in_project
@@ -34,7 +35,7 @@ class Known:
 
 def given_context(project: Project, query: Mapping[str, str]) -> dict[str, Any]:
     """The template context. `query`: the fields of GivenForm; without an agent only the form is shown."""
-    values = {"at": f"{clock.now():%Y-%m-%dT%H:%M:%S}", **query}
+    values = {"at": field_value(clock.now()), **query}
     form = GivenForm(values) if "agent" in query else GivenForm(initial=values)
     context = {"form": form, "suggestions": {AGENTS: known_agents(project)}}
     if not form.is_valid():
@@ -43,6 +44,11 @@ def given_context(project: Project, query: Mapping[str, str]) -> dict[str, Any]:
     known = _known(project, agent, at, query.get("page", ""))
     kept = in_project("", project, agent=agent, at=values["at"])
     return {**context, "agent": agent, "until": at, "known": known, "kept": kept}
+
+
+def field_value(at: datetime) -> str:
+    """A time as the form has it: to the second, in the current time zone."""
+    return f"{timezone.localtime(at):%Y-%m-%dT%H:%M:%S}"
 
 
 def _known(project: Project, agent: str, at: datetime, number: str) -> Known | None:

@@ -1,0 +1,178 @@
+"""The page of the timeline: its choices, its drawing, the same as a table, and what happened by agent."""
+
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from django.urls import reverse
+
+from ctxhub.core.accounts.selectors.config import read_config
+from ctxhub.core.admin.timeline import sources
+from ctxhub.core.admin.timeline.lanes import lay_out
+from ctxhub.core.admin.timeline.periods import (
+    FIELD_FORMAT,
+    LAST,
+    VISIT,
+    Period,
+    read_period,
+    yesterday_evening,
+)
+from ctxhub.core.admin.timeline.sources import Account, Arrow, Bar, Mark
+from ctxhub.core.admin.timeline.ticks import SUBJECTS, Tick, count_ticks
+from ctxhub.core.admin.urls import in_project, list_url
+from ctxhub.core.models import Agent, Project
+
+LANES_SHOWN = 16
+TITLES = {"12h": "12 hours", "24h": "24 hours", "7d": "7 days"}
+SYSTEM = "system"
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    title: str
+    url: str
+    is_current: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """What an agent did, in numbers: its events by subject, in the order of SUBJECTS, and its refusals."""
+
+    name: str
+    url: str
+    counts: Sequence[int]
+    events: int
+    bars: int
+    refusals: int
+
+
+@dataclass(frozen=True, slots=True)
+class Story:
+    """What an agent did, in words."""
+
+    name: str
+    url: str
+    log_url: str
+    events: int
+    accounts: Sequence[Account]
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """All that happened in the period, and the agents it concerns, the busiest first."""
+
+    ticks: Sequence[Tick]
+    bars: Sequence[Bar]
+    arrows: Sequence[Arrow]
+    marks: Sequence[Mark]
+    agents: Sequence[tuple[int | None, str, str]]
+    totals: Mapping[int | None, int]
+
+
+def timeline_context(
+    project: Project, query: Mapping[str, str], last_visit: datetime | None
+) -> dict[str, Any]:
+    """The template context. The number of statements does not grow with what happened."""
+    zone = ZoneInfo(read_config(project.config).time_zone)
+    period = read_period(query, zone, last_visit)
+    found = _find(project, period)
+    shown = found.agents[:LANES_SHOWN]
+    return {
+        "period": period,
+        "choices": _choices(project, period, last_visit),
+        "subjects": SUBJECTS,
+        "drawing": lay_out(
+            shown, period, ticks=found.ticks, bars=found.bars, arrows=found.arrows, marks=found.marks
+        ),
+        "left_out": len(found.agents) - len(shown),
+        "rows": _rows(found),
+        "stories": _stories(project, period, found),
+        "log_url": log_url(project, period),
+    }
+
+
+def log_url(project: Project, period: Period, **filters: Any) -> str:
+    """The events of the period in the log."""
+    return list_url("core_event", project, **{"from": period.first_field, "to": period.last_field, **filters})
+
+
+def _find(project: Project, period: Period) -> _Found:
+    ticks = count_ticks(project, period)
+    bars = [bar for find in sources.bars for bar in find(project, period)]
+    arrows = [arrow for find in sources.arrows for arrow in find(project, period)]
+    marks = [mark for find in sources.marks for mark in find(project, period)]
+    totals: Counter[int | None] = Counter()
+    for tick in ticks:
+        totals[tick.agent_id] += tick.count
+    concerned = [bar.agent_id for bar in bars] + [arrow.agent_id for arrow in arrows]
+    for agent_id in (*concerned, *(mark.agent_id for mark in marks)):
+        totals[agent_id] += 0
+    return _Found(ticks, bars, arrows, marks, _agents(project, totals), totals)
+
+
+def _agents(project: Project, totals: Mapping[int | None, int]) -> list[tuple[int | None, str, str]]:
+    names = dict(
+        Agent.objects.in_project(project.pk).filter(pk__in=[*filter(None, totals)]).values_list("pk", "name")
+    )
+    busiest = sorted(totals, key=lambda agent_id: (-totals[agent_id], names.get(agent_id or 0, SYSTEM)))
+    return [
+        (agent_id, names.get(agent_id, SYSTEM) if agent_id else SYSTEM, _agent_url(agent_id))
+        for agent_id in busiest
+        if agent_id is None or agent_id in names
+    ]
+
+
+def _agent_url(agent_id: int | None) -> str:
+    return reverse("admin:core_agent_change", args=[agent_id]) if agent_id else ""
+
+
+def _rows(found: _Found) -> list[Row]:
+    counts: Counter[tuple[int | None, str]] = Counter()
+    for tick in found.ticks:
+        counts[tick.agent_id, tick.subject] += tick.count
+    bars = Counter(bar.agent_id for bar in found.bars)
+    refusals = Counter(mark.agent_id for mark in found.marks)
+    return [
+        Row(
+            name,
+            url,
+            [counts[agent_id, subject] for subject in SUBJECTS],
+            found.totals[agent_id],
+            bars[agent_id] if agent_id else 0,
+            refusals[agent_id] if agent_id else 0,
+        )
+        for agent_id, name, url in found.agents
+    ]
+
+
+def _stories(project: Project, period: Period, found: _Found) -> list[Story]:
+    accounts: dict[int | None, list[Account]] = defaultdict(list)
+    for tell in sources.accounts:
+        for account in tell(project, period):
+            accounts[account.agent_id].append(account)
+    return [
+        Story(
+            name,
+            url,
+            log_url(project, period, **({"agent": name} if agent_id else {})),
+            found.totals[agent_id],
+            accounts[agent_id],
+        )
+        for agent_id, name, url in found.agents
+        if found.totals[agent_id] or accounts[agent_id]
+    ]
+
+
+def _choices(project: Project, period: Period, last_visit: datetime | None) -> list[Choice]:
+    page = reverse("admin:core_event_timeline")
+    since = period.local(yesterday_evening(period.zone))
+    is_since = not period.last and period.begin == since
+    lasts = [Choice(TITLES[last], in_project(page, project, last=last), period.last == last) for last in LAST]
+    evening = Choice(
+        "Since yesterday 18:00", in_project(page, project, **{"from": since.strftime(FIELD_FORMAT)}), is_since
+    )
+    visit = [Choice("Since my last visit", in_project(page, project, last=VISIT), period.last == VISIT)]
+    return [*lasts, evening, *(visit if last_visit else [])]

@@ -1,0 +1,95 @@
+"""The period of a timeline, from the query string: the last hours, since the last visit, or from and to."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime, time, timedelta
+from zoneinfo import ZoneInfo
+
+from django.utils.dateparse import parse_datetime
+
+from ctxhub.core.kit import clock
+
+LAST = {
+    "12h": timedelta(hours=12),
+    "24h": timedelta(hours=24),
+    "7d": timedelta(days=7),
+}
+DEFAULT = "24h"
+VISIT = "visit"
+LONGEST = timedelta(days=31)
+SHORTEST = timedelta(minutes=1)
+EVENING = time(18)
+FIELD_FORMAT = "%Y-%m-%dT%H:%M"
+
+
+@dataclass(frozen=True, slots=True)
+class Period:
+    """From `begin` until before `end`, in UTC. `last`: the choice that it comes from; "" for from and to.
+
+    `problem`: a sentence for the person if the query could not be followed.
+    """
+
+    begin: datetime
+    end: datetime
+    zone: ZoneInfo
+    last: str = ""
+    problem: str = ""
+
+    @property
+    def length(self) -> timedelta:
+        return self.end - self.begin
+
+    @property
+    def first_field(self) -> str:
+        """`begin` as the value of an input of the type datetime-local, in the project's time zone."""
+        return self.local(self.begin).strftime(FIELD_FORMAT)
+
+    @property
+    def last_field(self) -> str:
+        return self.local(self.end).strftime(FIELD_FORMAT)
+
+    def local(self, at: datetime) -> datetime:
+        return at.astimezone(self.zone)
+
+
+def read_period(query: Mapping[str, str], zone: ZoneInfo, last_visit: datetime | None) -> Period:
+    """Without a readable choice, the last 24 hours. A period has at most 31 days: the last ones."""
+    now = clock.now()
+    if query.get("from"):
+        return _between(query["from"], query.get("to", ""), zone, now)
+    last = query.get("last") or DEFAULT
+    if last == VISIT:
+        begin = max(last_visit or now - LAST[DEFAULT], now - LONGEST)
+        return Period(min(begin, now - SHORTEST), now, zone, VISIT)
+    if last not in LAST:
+        return _unclear(zone, now, f"There is no period {last[:20]!r}.")
+    return Period(now - LAST[last], now, zone, last)
+
+
+def yesterday_evening(zone: ZoneInfo) -> datetime:
+    """Yesterday at 18:00 in the project's time zone, in UTC."""
+    yesterday = clock.now().astimezone(zone).date() - timedelta(days=1)
+    return datetime.combine(yesterday, EVENING, zone).astimezone(UTC)
+
+
+def _between(first: str, last: str, zone: ZoneInfo, now: datetime) -> Period:
+    begin, end = _read(first, zone), _read(last, zone) if last else now
+    if begin is None or end is None:
+        return _unclear(zone, now, "A time is written like 2026-11-23T18:00.")
+    if begin >= end:
+        return _unclear(zone, now, "The period ends before it begins.")
+    if end - begin > LONGEST:
+        return Period(end - LONGEST, end, zone, problem="A period has at most 31 days; these are the last.")
+    return Period(begin, max(end, begin + SHORTEST), zone)
+
+
+def _unclear(zone: ZoneInfo, now: datetime, problem: str) -> Period:
+    return Period(now - LAST[DEFAULT], now, zone, DEFAULT, f"{problem} Shown are the last 24 hours.")
+
+
+def _read(text: str, zone: ZoneInfo) -> datetime | None:
+    try:
+        at = parse_datetime(text.strip())
+        return at and (at if at.tzinfo else at.replace(tzinfo=zone)).astimezone(UTC)
+    except (ValueError, OverflowError):
+        return None

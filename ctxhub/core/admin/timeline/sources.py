@@ -1,0 +1,63 @@
+"""What apps add to the timeline: they append functions to these lists, since core imports no app."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from ctxhub.core.admin.timeline.periods import Period
+from ctxhub.core.models import Project
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """Something that an agent has for a while. `role`: its CSS class."""
+
+    agent_id: int
+    begin: datetime
+    end: datetime
+    title: str
+    url: str
+    role: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Arrow:
+    """Something that an agent sends to others, named casefolded; to everyone if `to` is None."""
+
+    agent_id: int
+    at: datetime
+    to: Sequence[str] | None
+    title: str
+    url: str
+    role: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """Something that happened to an agent at a moment, such as a refusal."""
+
+    agent_id: int
+    at: datetime
+    title: str
+    url: str
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """What an agent did of one kind, told by a template with `rows`; `more`: how many rows are left out.
+
+    `agent_id` is None for what no agent did.
+    """
+
+    agent_id: int | None
+    title: str
+    template: str
+    rows: Sequence[Any]
+    more: int = 0
+
+
+bars: list[Callable[[Project, Period], Sequence[Bar]]] = []
+arrows: list[Callable[[Project, Period], Sequence[Arrow]]] = []
+marks: list[Callable[[Project, Period], Sequence[Mark]]] = []
+accounts: list[Callable[[Project, Period], Sequence[Account]]] = []
