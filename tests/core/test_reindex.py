@@ -435,7 +435,7 @@ def test_the_index_table_is_not_altered_below_its_index(transactional_db: None, 
 @only_sqlite
 def test_words_of_before_are_found_after_the_upgrade(transactional_db: None, ada: Caller) -> None:
     set_decision(caller=ada, key="k", value="quaternion")
-    upgrade = import_module("ctxhub.core.migrations.0011_words_of_projects")
+    upgrade = import_module("ctxhub.core.migrations.0013_words_of_projects")
     with connection.schema_editor() as editor:
         upgrade.build_as_before(None, editor)
     assert "core_searchtokens is missing" in faults()

@@ -8,7 +8,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
     dependencies = [
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
-        ("core", "0010_sign_in_failures"),
+        ("core", "0011_refusals"),
     ]
 
     operations = [

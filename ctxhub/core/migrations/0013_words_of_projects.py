@@ -29,7 +29,7 @@ def _replace_index(schema_editor: Any, statements: Any) -> None:
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('core', '0010_sign_in_failures'),
+        ('core', '0012_visits'),
     ]
 
     operations = [
