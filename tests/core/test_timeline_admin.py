@@ -12,7 +12,9 @@ from django.test.utils import CaptureQueriesContext
 from ctxhub.core.accounts.services.config import set_config
 from ctxhub.core.accounts.services.visits import LATER, note_visit
 from ctxhub.core.kit.caller import Caller
+from ctxhub.core.kit.errors import Conflict
 from ctxhub.core.models import Event, Project, Visit
+from ctxhub.core.refusals.services import WRITER
 from ctxhub.core.toolbox.dispatch import call
 from tests.people import VIEWER, member, person, signed_in
 
@@ -177,6 +179,21 @@ def test_the_log_refuses_a_time_that_is_none(client: Client) -> None:
     response = client.get("/admin/core/event/", {"from": "noon"})
     assert response.status_code == 302
     assert response["Location"].endswith("?e=1")
+
+
+@time_machine.travel(NOON, tick=False)
+def test_refusals_are_crosses_in_the_lane_of_who_was_refused(
+    client: Client, night: None, ada: Caller, ben: Caller
+) -> None:
+    call(ada, "file", {"action": "lease", "paths": ["docs/**"]})
+    for _ in range(2):
+        with pytest.raises(Conflict):
+            call(ben, "file", {"action": "lease", "paths": ["docs/a.md"]})
+    WRITER.flush()
+    with time_machine.travel(NOON + timedelta(minutes=1), tick=False):
+        page = shown(client, last="12h")
+    assert [row[-1] for row in table(page).values()] == [0, 2]
+    assert page.count("<title>ben, conflict: ") == 1
 
 
 # -- Visits ----------------------------------------------------------------------------------------

@@ -20,6 +20,7 @@ from ctxhub.core.admin.timeline.periods import (
     read_period,
     yesterday_evening,
 )
+from ctxhub.core.admin.timeline.refusals import refusal_marks
 from ctxhub.core.admin.timeline.sources import Account, Arrow, Bar, Mark
 from ctxhub.core.admin.timeline.ticks import SUBJECTS, Tick, count_ticks
 from ctxhub.core.admin.urls import in_project, list_url
@@ -103,7 +104,7 @@ def _find(project: Project, period: Period) -> _Found:
     ticks = count_ticks(project, period)
     bars = [bar for find in sources.bars for bar in find(project, period)]
     arrows = [arrow for find in sources.arrows for arrow in find(project, period)]
-    marks = [mark for find in sources.marks for mark in find(project, period)]
+    marks = refusal_marks(project, period)
     totals: Counter[int | None] = Counter()
     for tick in ticks:
         totals[tick.agent_id] += tick.count
@@ -134,7 +135,9 @@ def _rows(found: _Found) -> list[Row]:
     for tick in found.ticks:
         counts[tick.agent_id, tick.subject] += tick.count
     bars = Counter(bar.agent_id for bar in found.bars)
-    refusals = Counter(mark.agent_id for mark in found.marks)
+    refusals: Counter[int] = Counter()
+    for mark in found.marks:
+        refusals[mark.agent_id] += mark.count
     return [
         Row(
             name,

@@ -35,12 +35,13 @@ class Arrow:
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """Something that happened to an agent at a moment, such as a refusal."""
+    """A refusal of an agent at a moment, `count` times within a minute."""
 
     agent_id: int
     at: datetime
     title: str
     url: str
+    count: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,5 +60,4 @@ class Account:
 
 bars: list[Callable[[Project, Period], Sequence[Bar]]] = []
 arrows: list[Callable[[Project, Period], Sequence[Arrow]]] = []
-marks: list[Callable[[Project, Period], Sequence[Mark]]] = []
 accounts: list[Callable[[Project, Period], Sequence[Account]]] = []

@@ -1,0 +1,32 @@
+"""The refusals of a period, as marks in the lanes of the agents that were refused."""
+
+from collections.abc import Sequence
+
+from ctxhub.core.admin.timeline.periods import Period
+from ctxhub.core.admin.timeline.sources import Mark
+from ctxhub.core.admin.urls import list_url
+from ctxhub.core.models import Agent, Project
+from ctxhub.core.refusals.selectors import refusals_between
+
+MARKS_SHOWN = 300
+
+
+def refusal_marks(project: Project, period: Period) -> Sequence[Mark]:
+    """The newest 300; those of agents that are not registered have no lane."""
+    found = refusals_between(project.pk, period.begin, period.end)[:MARKS_SHOWN]
+    names = {refusal.folded for refusal in found}
+    agents = Agent.objects.in_project(project.pk).filter(folded__in=names)
+    ids = dict(agents.values_list("folded", "pk"))
+    return [
+        Mark(
+            ids[refusal.folded],
+            refusal.last_at,
+            f"{refusal.name}, {refusal.code}: {refusal.note}",
+            list_url(
+                "core_refusal", project, agent=refusal.name, **({"q": refusal.ref} if refusal.ref else {})
+            ),
+            refusal.count,
+        )
+        for refusal in found
+        if refusal.folded in ids
+    ]
