@@ -28,6 +28,7 @@ from ctxhub.core.api.takes import AGENT, NOTHING, Takes
 from ctxhub.core.given import give_opened
 from ctxhub.core.hub.partial_reads import Excerpt, Opened, RequestedLines, clean_requested_lines
 from ctxhub.core.kit.answers import MAX_TOKENS, size
+from ctxhub.core.kit.batches import in_batches
 from ctxhub.core.kit.caller import ADMIN, READ, WRITE, Caller, acting
 from ctxhub.core.kit.errors import InvalidInput, NotFound, unknown_word
 from ctxhub.core.kit.headers import header_text
@@ -237,7 +238,7 @@ class ProjectViewSet(HubViewSet):
             return answer
 
         if not (key := request_key(self.request)):
-            return run()
+            return in_batches(run)
         return answer_once(
             self.caller,
             key,

@@ -1,55 +1,83 @@
-"""Writes many rows in batches, each in a transaction of its own, so that other writers get in between."""
+"""Keeps write transactions short: many rows in batches, long computations outside of the lock."""
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping
+from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import TypeVar
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
 
 T = TypeVar("T")
 
 ROWS_AT_ONCE = 500
 BYTES_AT_ONCE = 8 * 1024 * 1024
+# A text that others change meanwhile is computed again, so many times.
+MOST_COMPUTATIONS = 4
 
 DoBatch = Callable[[], Mapping[str, int]]
 """Writes a batch in a transaction of its own; returns how many rows, by plural, and nothing at the end."""
 
 
+@dataclass
+class _Work:
+    """What a call has done outside of its transaction, and how many transactions this run has ended."""
+
+    batches: dict[str, Counter[str]] = field(default_factory=dict)
+    computed: dict[Hashable, Any] = field(default_factory=dict)
+    open_writes: int = 0
+    writes: int = 0
+
+
 class _DoFirst(Exception):
-    """Rolls back the open transaction, so that batches are written before it is run again."""
+    """Rolls back the open transaction, so that something is done before it is run again."""
 
-    def __init__(self, key: str, do_batch: DoBatch) -> None:
-        super().__init__(key)
-        self.key, self.do_batch = key, do_batch
+    def __init__(self, do: Callable[[], None]) -> None:
+        super().__init__()
+        self.do = do
 
 
-_done: ContextVar[dict[str, Counter[str]] | None] = ContextVar("rows written in batches", default=None)
+_work: ContextVar[_Work | None] = ContextVar("work outside of the transaction", default=None)
 
 
 def in_batches(run: Callable[[], T]) -> T:
-    """Run a write whose transaction may ask for batches by `do_first`. Surrounds the outermost transaction.
+    """Run a write whose transaction may ask for `do_first` or `compute_first`. Surrounds the outermost one.
 
     If the call is cut off, its batches stay written, and the same call writes the others.
     """
-    if _done.get() is not None:
+    if _work.get() is not None:
         return run()
-    done: dict[str, Counter[str]] = {}
-    token = _done.set(done)
+    work = _Work()
+    token = _work.set(work)
     try:
         while True:
+            work.open_writes = work.writes = 0
             try:
                 return run()
             except _DoFirst as first:
-                asked = first
-            counts = done.setdefault(asked.key, Counter())
-            while batch := asked.do_batch():
-                counts.update(batch)
+                do = first.do
+            do()
     finally:
-        _done.reset(token)
+        _work.reset(token)
+
+
+@contextmanager
+def counted_write() -> Iterator[None]:
+    """Surrounds each write transaction: after the first one a run may not be repeated."""
+    if (work := _work.get()) is None:
+        yield
+        return
+    work.open_writes += 1
+    try:
+        yield
+    finally:
+        work.open_writes -= 1
+        work.writes += not work.open_writes
 
 
 def done_before(key: str) -> Counter[str] | None:
     """How many rows this call has written in batches, by plural; None if it has not."""
-    return (_done.get() or {}).get(key)
+    work = _work.get()
+    return work.batches.get(key) if work else None
 
 
 def do_first(key: str, do_batch: DoBatch) -> Counter[str]:
@@ -57,6 +85,37 @@ def do_first(key: str, do_batch: DoBatch) -> Counter[str]:
 
     Call it before the transaction writes, inside `in_batches`.
     """
-    if (done := done_before(key)) is None:
-        raise _DoFirst(key, do_batch)
-    return done
+    if (done := done_before(key)) is not None:
+        return done
+    work = _work.get()
+    assert work
+
+    def do() -> None:
+        counts = work.batches.setdefault(key, Counter())
+        while batch := do_batch():
+            counts.update(batch)
+
+    if work.open_writes:
+        raise _DoFirst(do)
+    do()
+    return work.batches[key]
+
+
+def compute_first(key: Hashable, compute: Callable[[], T]) -> T:
+    """The result of a long computation: leaves the open transaction, computes it, and runs that again.
+
+    Computes at once outside of a write transaction, without `in_batches`, and in the second of several.
+    """
+    work = _work.get()
+    if work is None:
+        return compute()
+    if key in work.computed:
+        result: T = work.computed[key]
+        return result
+    if not work.open_writes or work.writes or len(work.computed) >= MOST_COMPUTATIONS:
+        return compute()
+
+    def do() -> None:
+        work.computed[key] = compute()
+
+    raise _DoFirst(do)

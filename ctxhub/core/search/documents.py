@@ -2,12 +2,14 @@
 
 import base64
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
+from heapq import nsmallest
 from itertools import islice
 
+from ctxhub.core.kit.batches import compute_first
 from ctxhub.core.models import SearchText
 from ctxhub.core.search.analyser import analyse, surface_words
 from ctxhub.core.search.queries import MONTHS
@@ -16,6 +18,8 @@ from ctxhub.core.search.queries import MONTHS
 PASSAGE_CHARACTERS = 4_000
 OVERLAP = 200
 MAX_SURFACE_WORDS = 1_000
+# Of texts that are written together: 0.1 s.
+LONG_CHARACTERS = 50_000
 # The scope word of documents with a mark, which are not in force.
 OVER = "Z"
 # The scope word of earlier states, whose object has other content now.
@@ -76,20 +80,46 @@ def text_id(entry_id: int, part: int) -> int:
     return entry_id * PARTS + part
 
 
-def passages(document: Document) -> list[Passage]:
+@dataclass(frozen=True, slots=True)
+class Analysis:
+    """What the index stores of a text: start, words and their number of each passage; words for spelling."""
+
+    passages: Sequence[tuple[int, str, int]]
+    surface: Set[str]
+
+
+def analyse_texts(texts: Sequence[str]) -> list[Analysis]:
+    """Analyse the texts of documents: outside of the write lock if they are long, as a MiB takes 2 s."""
+    if sum(map(len, texts)) < LONG_CHARACTERS:
+        return [analyse_text(text) for text in texts]
+    return compute_first(tuple(texts), lambda: [analyse_text(text) for text in texts])
+
+
+def analyse_text(text: str) -> Analysis:
+    found = []
+    for begin, end in islice(spans(text), PARTS):
+        words = analyse(text[begin:end])
+        found.append((begin, " ".join(words), len(words)))
+    return Analysis(found, first_words(surface_words(text)))
+
+
+def passages(document: Document, analysis: Analysis | None = None) -> list[Passage]:
     """Split a document into passages. Title, tags and date come first: they describe it best."""
-    return last_passages(document, 0, 0)
+    return last_passages(document, 0, 0, analysis)
 
 
-def last_passages(document: Document, part: int, start: int) -> list[Passage]:
+def last_passages(
+    document: Document, part: int, start: int, analysis: Analysis | None = None
+) -> list[Passage]:
     """Return the passages from number `part` on, for a document whose text begins at offset `start`."""
+    analysis = analysis or analyse_text(document.text)
     head = analyse(document.title)
     also = [*analyse("\n".join(document.tags)), *date_words(document.at)]
     found = []
-    text = document.text
-    for number, (begin, end) in enumerate(islice(spans(text), PARTS - part), start=part):
-        words = head + ([] if number else also) + analyse(text[begin:end])
-        found.append(Passage(number, start + begin, " ".join(words), len(words)))
+    for number, (begin, words, size) in enumerate(analysis.passages[: PARTS - part], start=part):
+        before = head + ([] if number else also)
+        joined = " ".join([*before, words] if words else before)
+        found.append(Passage(number, start + begin, joined, len(before) + size))
     return found
 
 
@@ -111,11 +141,15 @@ def earlier_text(was: str, now: str) -> str:
     return "\n".join(line for line in was.splitlines() if line not in kept)[:EARLIER_CHARACTERS]
 
 
-def known_words(document: Document) -> set[str]:
+def known_words(document: Document, analysis: Analysis | None = None) -> Set[str]:
     """Return the words of the document for spelling correction, at most MAX_SURFACE_WORDS."""
-    texts = (document.title, "\n".join(document.tags), document.text)
-    found = {word for text in texts for word in surface_words(text)}
-    return found if len(found) <= MAX_SURFACE_WORDS else set(sorted(found)[:MAX_SURFACE_WORDS])
+    analysis = analysis or analyse_text(document.text)
+    own = surface_words(document.title) | surface_words("\n".join(document.tags))
+    return first_words(own | analysis.surface)
+
+
+def first_words(words: Set[str]) -> Set[str]:
+    return words if len(words) <= MAX_SURFACE_WORDS else set(nsmallest(MAX_SURFACE_WORDS, words))
 
 
 def scope_words(project_id: int, kind: str, document: Document) -> str:

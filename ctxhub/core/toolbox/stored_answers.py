@@ -40,7 +40,7 @@ def answer_once(
     came with another call. `name` is the name of the id in errors. Answers of failed writes are not stored.
     """
     if not request_id:
-        return run()
+        return in_batches(run)
     request_id = clean_name(request_id, name)
     digest = _digest(operation, arguments)
     return in_batches(partial(_answer_once, caller, request_id, run, digest))

@@ -10,8 +10,10 @@ from ctxhub.core import registry
 from ctxhub.core.kit import sql
 from ctxhub.core.search.documents import (
     PARTS,
+    Analysis,
     Document,
     Passage,
+    analyse_texts,
     known_words,
     last_passages,
     passages,
@@ -60,6 +62,7 @@ def index_documents(
         by_kind += [(states.kind, document) for document in earlier]
     if not by_kind:
         return
+    analyses = analyse_texts([document.text for _, document in by_kind])
     entries = sql.insert(
         "core_searchentry",
         ("project_id", "kind", "object_id", "ref", "updated_at"),
@@ -68,8 +71,11 @@ def index_documents(
         " DO UPDATE SET ref = excluded.ref, updated_at = excluded.updated_at RETURNING kind, object_id, id",
     )
     ids = {(kind, object_id): entry for kind, object_id, entry in entries}
-    indexed = [(ids[kind, document.object_id], kind, document) for kind, document in by_kind]
-    words = {entry: known_words(document) for entry, _, document in indexed}
+    indexed = [
+        (ids[kind, document.object_id], kind, document, analysis)
+        for (kind, document), analysis in zip(by_kind, analyses, strict=True)
+    ]
+    words = {entry: known_words(document, analysis) for entry, _, document, analysis in indexed}
     counts = _write_passages(project_id, indexed)
     learn(project_id, words)
     if not are_new:
@@ -93,19 +99,23 @@ def index_growth(
         index_documents(project_id, kind, [replace(document, body=read_from(0))])
         return
     tail = replace(document, body=read_from(last.start))
+    before, new = tail.body[: len(tail.body) - added], tail.body[len(tail.body) - added :]
+    of_tail, of_new = analyse_texts([tail.text, replace(document, body=new).text])
     scope = scope_words(project_id, kind, document)
     _store_passages(
-        [_stored(project_id, last.entry_id, p, scope) for p in last_passages(tail, last.part, last.start)]
+        [
+            _stored(project_id, last.entry_id, passage, scope)
+            for passage in last_passages(tail, last.part, last.start, of_tail)
+        ]
     )
     sql.execute(
         "UPDATE core_searchentry SET updated_at = %s WHERE id = %s",
         [sql.stored_time(document.at), last.entry_id],
     )
-    before, new = tail.body[: len(tail.body) - added], tail.body[len(tail.body) - added :]
     if not _grow_together(before, new):
-        learn(project_id, {last.entry_id: known_words(replace(document, body=new))})
+        learn(project_id, {last.entry_id: known_words(replace(document, body=new), of_new)})
         return
-    words = known_words(tail)
+    words = known_words(tail, of_tail)
     learn(project_id, {last.entry_id: words})
     if lost := known_words(replace(document, body=before)) - words:
         where, values = sql.among("word", sorted(lost))
@@ -165,12 +175,14 @@ def index_again(project_id: int, kind: str, object_ids: Iterable[int]) -> None:
         forget(project_id, kind, set(ids) - {document.object_id for document in documents})
 
 
-def _write_passages(project_id: int, indexed: Iterable[tuple[int, str, Document]]) -> dict[int, int]:
-    """Write the passages of entries (id, kind, document); returns the number of passages by entry id."""
+def _write_passages(
+    project_id: int, indexed: Iterable[tuple[int, str, Document, Analysis]]
+) -> dict[int, int]:
+    """Write the passages of entries (id, kind, document, analysis); their number by entry id."""
     rows: list[StoredPassage] = []
     counts: dict[int, int] = {}
-    for entry, kind, document in indexed:
-        scope, found = scope_words(project_id, kind, document), passages(document)
+    for entry, kind, document, analysis in indexed:
+        scope, found = scope_words(project_id, kind, document), passages(document, analysis)
         counts[entry] = len(found)
         rows += [_stored(project_id, entry, passage, scope) for passage in found]
     _store_passages(rows)
