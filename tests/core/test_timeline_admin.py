@@ -17,6 +17,7 @@ from ctxhub.core.models import Event, Project, Visit
 from ctxhub.core.refusals.services import WRITER
 from ctxhub.core.toolbox.dispatch import call
 from tests.people import VIEWER, member, person, signed_in
+from tracking.models import Lease
 
 pytestmark = pytest.mark.django_db
 
@@ -166,10 +167,11 @@ def test_statements_do_not_grow_with_what_happened(client: Client, ada: Caller, 
 
 @pytest.mark.every_engine
 @time_machine.travel(NOON, tick=False)
-def test_the_log_is_filtered_by_hours(client: Client, night: None) -> None:
+def test_the_log_is_filtered_by_hours(client: Client, night: None, ada: Caller) -> None:
     query = {"from": "2026-11-24T03:30", "to": "2026-11-24T05:30"}
     page = client.get("/admin/core/event/", query).content.decode()
-    assert "lease:1" in page
+    [lease] = Lease.objects.in_project(ada.project_id)
+    assert lease.ref in page
     assert "resource:src/" in page
     assert "decision:api/auth" not in page
     assert "from: 2026-11-24T03:30" in re.sub(r"<.*?>", "", page)
