@@ -50,12 +50,14 @@ def read_inbox(query: InboxQuery, limit: int, after: Position | None) -> list[tu
     if not branches:
         return []
     found = " UNION ALL ".join(statement for statement, _ in branches)
+    # PostgreSQL without statistics would compare each delivery with each message; SQLite keeps the order.
+    on_page = "" if sql.is_sqlite() else "AND m.id = ANY(ARRAY(SELECT message_id FROM page))"
     statement = f"""
         WITH page AS MATERIALIZED (
-            SELECT id FROM ({found}) u ORDER BY priority DESC, at DESC, message_id DESC LIMIT %s)
+            SELECT id, message_id FROM ({found}) u ORDER BY priority DESC, at DESC, message_id DESC LIMIT %s)
         SELECT m.ack AND d.owed AND d.acked_at IS NULL, {selected()}
         FROM page CROSS JOIN messaging_delivery d JOIN messaging_message m ON m.id = d.message_id {JOINED}
-        WHERE d.id = page.id ORDER BY d.priority DESC, d.at DESC, d.message_id DESC"""
+        WHERE d.id = page.id {on_page} ORDER BY d.priority DESC, d.at DESC, d.message_id DESC"""
     values = [value for _, branch_values in branches for value in branch_values]
     return [(as_row(row), bool(to_ack)) for to_ack, *row in sql.rows(statement, [*values, limit])]
 

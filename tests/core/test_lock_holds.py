@@ -22,6 +22,8 @@ ATTEMPTS = 3
 RUN_DELAY = Path("/proc/thread-self/schedstat")
 
 
+# On PostgreSQL `decision set_batch` and `session save` take 1.4 and 1.8 s with everything at its limit.
+@pytest.mark.one_engine
 @pytest.mark.timeout(600)
 @pytest.mark.django_db
 def test_no_write_with_values_at_its_limits_holds_the_lock_for_long(
