@@ -173,4 +173,5 @@ def test_hostile_text_is_masked_quickly(unit: str) -> None:
 
     mask_secrets(text)
 
-    assert time.process_time() - start < seconds(2)
+    # Linear: a quadratic pattern takes minutes. A slow machine takes 2 s.
+    assert time.process_time() - start < seconds(5)
