@@ -3,9 +3,9 @@
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 
-from django.db.models import Count, Q
+from django.db.models import Count
 from django.db.models.functions import Coalesce
 from django.urls import reverse
 
@@ -54,16 +54,16 @@ def lease_bars(project: Project, period: Period) -> list[Bar]:
     ]
 
 
-def _role(lease: Lease, silent_since: object, is_live: bool) -> str:
+def _role(lease: Lease, silent_since: datetime, is_live: bool) -> str:
     seen = lease.agent.last_seen_at
-    if is_live and (seen is None or seen < silent_since):  # type: ignore[operator]
+    if is_live and (seen is None or seen < silent_since):
         return "silent"
     return "exclusive" if lease.exclusive else "shared"
 
 
 def changed_files(project: Project, period: Period) -> list[Account]:
     """For each agent, the folders in which it changed most, of the period's newest changes."""
-    changes = FileChange.objects.in_project(project.pk).filter(Q(at__gte=period.begin, at__lt=period.end))
+    changes = FileChange.objects.in_project(project.pk).filter(at__gte=period.begin, at__lt=period.end)
     newest = changes.order_by("-at", "-pk").values("pk")[:CHANGES_READ]
     counted = FileChange.objects.in_project(project.pk).filter(pk__in=newest).order_by()
     by_agent: dict[int | None, Counter[str]] = defaultdict(Counter)

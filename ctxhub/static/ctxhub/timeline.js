@@ -2,11 +2,12 @@
 const drawing = document.querySelector(".ctx-timeline");
 const form = document.querySelector(".ctx-range");
 
-function secondsAt(event) {
-  const { begin, end, left, right } = drawing.dataset;
+// Where in the drawing a pointer is, and which part of the period lies before it.
+function placeOf(event) {
+  const [left, right] = [Number(drawing.dataset.left), Number(drawing.dataset.right)];
   const point = new DOMPoint(event.clientX, event.clientY).matrixTransform(drawing.getScreenCTM().inverse());
-  const part = Math.min(Math.max((point.x - left) / (right - left), 0), 1);
-  return { x: Number(left) + part * (right - left), part, seconds: Number(begin) + part * (end - begin) };
+  const x = Math.min(Math.max(point.x, left), right);
+  return { x, part: (x - left) / (right - left) };
 }
 
 // The fields are in the project's time zone: the times between them are found from theirs, not the browser's.
@@ -21,26 +22,25 @@ function watchDragging() {
   drawing.addEventListener("pointerdown", (event) => {
     if (event.button === 0 && !event.target.closest("a")) {
       event.preventDefault();
-      start = secondsAt(event);
+      start = placeOf(event);
       drawing.setPointerCapture(event.pointerId);
     }
   });
   drawing.addEventListener("pointermove", (event) => {
     if (start === null) return;
-    const now = secondsAt(event);
+    const now = placeOf(event);
     chosen.removeAttribute("hidden");
     chosen.setAttribute("x", Math.min(start.x, now.x));
     chosen.setAttribute("width", Math.abs(start.x - now.x));
   });
   drawing.addEventListener("pointerup", (event) => {
     if (start === null) return;
-    const [first, last] = [start.part, secondsAt(event).part].sort((a, b) => a - b);
+    const [first, last] = [start, placeOf(event)].sort((a, b) => a.x - b.x);
     start = null;
     chosen.setAttribute("hidden", "");
-    if ((last - first) * (drawing.dataset.right - drawing.dataset.left) > 8) {
-      const [from, to] = [fieldAt(first), fieldAt(last)];
-      form.elements.from.value = from;
-      form.elements.to.value = to;
+    if (last.x - first.x > 8) {
+      form.elements.from.value = fieldAt(first.part);
+      form.elements.to.value = fieldAt(last.part);
       form.requestSubmit();
     }
   });

@@ -82,7 +82,7 @@ class Lane:
 
 @dataclass(frozen=True, slots=True)
 class Lanes:
-    """The whole drawing. `begin` and `end`: seconds since 1970 at `left` and `right`, for dragging."""
+    """The whole drawing. The period lies between `left` and `right`."""
 
     lanes: Sequence[Lane]
     labels: Sequence[Label]
@@ -90,8 +90,6 @@ class Lanes:
     stripes: Sequence[Stripe]
     curves: Sequence[Curve]
     crosses: Sequence[Cross]
-    begin: float
-    end: float
     height: int
     width: int = WIDTH
     left: int = LEFT
@@ -136,8 +134,6 @@ def lay_out(
         stripes=_stripes(bars, lanes, scale),
         curves=[curve for arrow in arrows for curve in _curves(arrow, lanes, scale)],
         crosses=[_cross(mark, lanes[mark.agent_id], scale) for mark in marks if mark.agent_id in lanes],
-        begin=period.begin.timestamp(),
-        end=period.end.timestamp(),
         height=TOP + LANE * len(lanes) + BOTTOM,
     )
 

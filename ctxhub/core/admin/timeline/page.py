@@ -96,8 +96,9 @@ def timeline_context(
 
 
 def log_url(project: Project, period: Period, **filters: Any) -> str:
-    """The events of the period in the log."""
-    return list_url("core_event", project, **{"from": period.first_field, "to": period.last_field, **filters})
+    """The events of the period in the log. What lasts until now has no end: fields have no seconds."""
+    end = {} if period.last else {"to": period.last_field}
+    return list_url("core_event", project, **{"from": period.first_field, **end, **filters})
 
 
 def _find(project: Project, period: Period) -> _Found:
