@@ -2,11 +2,13 @@
 
 from typing import Any
 
+import pytest
 from django.test import Client
+from django.utils.html import strip_tags
 
 from ctxhub.core.accounts.selectors.config import config_of
 from ctxhub.core.models import Event, Project
-from tests.people import ADMIN, MEMBER, member
+from tests.people import ADMIN, MEMBER, VIEWER, member
 
 NO_MEMBERS = {
     "memberships-TOTAL_FORMS": "0",
@@ -60,3 +62,15 @@ def test_an_emptied_setting_returns_to_its_default(apollo: Project) -> None:
     save(client, apollo, message_hours="48", time_zone="Europe/Berlin")
     save(client, apollo, message_hours="", time_zone="")
     assert (config_of(apollo.pk).message_hours, config_of(apollo.pk).time_zone) == (24, "UTC")
+
+
+@pytest.mark.one_engine
+def test_a_viewer_reads_the_settings_and_their_defaults(apollo: Project) -> None:
+    save(member(apollo, ADMIN, "ada"), apollo, message_hours="48", holidays="2026-12-25")
+    page = member(apollo, VIEWER).get(f"/admin/core/project/{apollo.pk}/change/").content.decode()
+    text = " ".join(strip_tags(page).split())
+    assert "Messages, hours 48 1 to 168." in text
+    assert "File changes, days 7 default 1 to 90." in text
+    assert "Tell of changes yes default" in text
+    assert "Holidays 2026-12-25" in text
+    assert 'name="message_hours"' not in page

@@ -1,8 +1,12 @@
 """The form fields of a project's settings. The service validates them."""
 
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, cast
 
 from django import forms
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+from unfold.decorators import display
 from unfold.widgets import (
     UnfoldAdminIntegerFieldWidget,
     UnfoldAdminTextInputWidget,
@@ -10,12 +14,20 @@ from unfold.widgets import (
 )
 
 from ctxhub.core.accounts.models.config import Config
-from ctxhub.core.accounts.selectors.config import config_of, config_values
+from ctxhub.core.accounts.selectors.config import config_of, config_values, read_config
 from ctxhub.core.admin.fields import LinesField
 from ctxhub.core.admin.service_form import ServiceForm
 from ctxhub.core.models import Project
 
-FIELDSET = "How long data is kept"
+GROUPS: Mapping[str, Sequence[tuple[str, ...]]] = {
+    "How long data is kept": [
+        ("message_hours", "change_days"),
+        ("scratchpad_days", "session_days", "access_days"),
+    ],
+    "Days that do not count": [("ignore_weekend",), ("time_zone", "holidays")],
+    "Snapshots": [("auto_prune",)],
+    "What agents are given": [("record_given", "tell_stale")],
+}
 
 
 def _days(label: str, help_text: str) -> forms.IntegerField:
@@ -61,18 +73,46 @@ class ConfigForm(ServiceForm):
         return {name: None if (value := self.cleaned_data[name]) == "" else value for name in changed}
 
 
+FIELDS: Mapping[str, forms.Field] = ConfigForm.base_fields
+
+
 def config_names() -> list[str]:
     return list(config_values(Config()))
 
 
-def config_fieldsets(project: Project | None) -> list[Any]:
+def config_help_texts() -> dict[str, str]:
+    return {name: str(FIELDS[name].help_text) for name in config_names()}
+
+
+def config_fieldsets(project: Project | None, *, may_change: bool = True) -> list[Any]:
+    """The settings in groups: form fields, or the values for a person who may not change them."""
     if project is None:
         return []
-    retention = [("message_hours", "change_days"), ("scratchpad_days", "session_days", "access_days")]
-    days = ["ignore_weekend", ("time_zone", "holidays")]
     return [
-        (FIELDSET, {"fields": retention}),
-        ("Days that do not count", {"fields": days}),
-        ("Snapshots", {"fields": ["auto_prune"]}),
-        ("What agents are given", {"fields": [("record_given", "tell_stale")]}),
+        (
+            title,
+            {"fields": [tuple(name if may_change else shown_setting(name) for name in row) for row in rows]},
+        )
+        for title, rows in GROUPS.items()
     ]
+
+
+def shown_setting(name: str) -> Callable[[Project], SafeString]:
+    """A read-only field of the admin with the value of a setting."""
+
+    @display(description=str(FIELDS[name].label or name.replace("_", " ")))
+    def shown(project: Project) -> SafeString:
+        value = config_values(read_config(project.config))[name]
+        is_default = value == config_values(Config())[name]
+        return format_html(
+            '{} <span class="ctx-quiet">{}</span>', _as_text(value), "default" if is_default else ""
+        )
+
+    shown.__name__ = name
+    return cast("Callable[[Project], SafeString]", shown)
+
+
+def _as_text(value: Any) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return ", ".join(value) or "none" if isinstance(value, list) else str(value)

@@ -19,7 +19,7 @@ from ctxhub.core.accounts.services.config import set_config
 from ctxhub.core.accounts.services.projects import create_project
 from ctxhub.core.admin.access import access_of
 from ctxhub.core.admin.base import Menu, ProjectAdmin, person
-from ctxhub.core.admin.config_form import ConfigForm, config_fieldsets
+from ctxhub.core.admin.config_form import ConfigForm, config_fieldsets, config_help_texts
 from ctxhub.core.admin.unfold_compat import ModelForm, TabularInline
 from ctxhub.core.kit.caller import ADMIN
 from ctxhub.core.models import Membership, Project
@@ -99,7 +99,12 @@ class ProjectsAdmin(ProjectAdmin):
         return rows
 
     def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> list[Any]:
-        return [(None, {"fields": ["slug", "name"]}), *config_fieldsets(obj)]
+        may_change = self.has_change_permission(request, obj)
+        return [(None, {"fields": ["slug", "name"]}), *config_fieldsets(obj, may_change=may_change)]
+
+    def get_form(self, request: HttpRequest, obj: Any = None, change: bool = False, **kwargs: Any) -> Any:
+        """With the help texts of the settings, which read-only fields take from the form's options."""
+        return super().get_form(request, obj, change=change, help_texts=config_help_texts(), **kwargs)
 
     # Only superusers add and delete projects.
 
