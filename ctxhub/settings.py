@@ -91,7 +91,8 @@ INSTALLED_APPS = [*WEB_APPS, *BASE_APPS] if WEB else BASE_APPS
 
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
-    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "ctxhub.static_files.StaticFiles",
+    "ctxhub.static_files.CompressPages",
     "ctxhub.middleware.ContentSecurityPolicy",
     "ctxhub.middleware.UnwritableDatabase",
     "ctxhub.core.api.cors.CrossOrigin",
@@ -138,6 +139,10 @@ USE_I18N = False
 STATIC_URL = "static/"
 STATIC_ROOT = VAR_DIR / "static"
 WHITENOISE_USE_FINDERS = True
+STORAGES = {
+    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "staticfiles": {"BACKEND": "ctxhub.static_files.HashedStorage"},
+}
 
 # -- The admin's theme -----------------------------------------------------------------------------
 
