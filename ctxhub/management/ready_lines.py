@@ -10,6 +10,7 @@ from typing import Any
 from django.conf import settings
 
 from ctxhub import env
+from ctxhub.core.kit.base_url import base_url
 
 NAME = "ctxhub"
 
@@ -57,12 +58,6 @@ def http_lines(secret: str, *, pinned: bool = False, opened_at: str = "") -> lis
         ReadyLine("Cursor", _json(cursor), where="~/.cursor/mcp.json"),
         ReadyLine("VS Code", f"code --add-mcp {shlex.quote(_json(vscode))}"),
     ]
-
-
-def base_url(opened_at: str) -> str:
-    """CTXHUB_BASE_URL if set, else `opened_at`, else the default."""
-    configured = env.text("CTXHUB_BASE_URL")
-    return settings.BASE_URL if configured or not opened_at else opened_at.rstrip("/")
 
 
 # -- Over stdio ------------------------------------------------------------------------------------

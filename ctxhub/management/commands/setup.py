@@ -7,9 +7,10 @@ from django.core.management.base import BaseCommand, CommandParser
 from django.db import connection
 
 from ctxhub.core.accounts.services.projects import create_project
+from ctxhub.core.kit.base_url import base_url
 from ctxhub.core.models import Project
 from ctxhub.management.first_user import Signin, ensure_superuser
-from ctxhub.management.ready_lines import as_text, base_url, http_lines, stdio_lines
+from ctxhub.management.ready_lines import as_text, http_lines, stdio_lines
 from ctxhub.management.refusals import as_command_errors, refuse_unreachable
 from ctxhub.management.setup_token import ensure_token, kept_project
 
