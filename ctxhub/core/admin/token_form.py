@@ -1,6 +1,5 @@
 """The form of a new access token."""
 
-import secrets
 from datetime import timedelta
 from typing import Any
 
@@ -11,7 +10,7 @@ from unfold.widgets import (
     UnfoldAdminTextInputWidget,
 )
 
-from ctxhub.core.admin.service_form import ServiceForm
+from ctxhub.core.admin.shown_once import ShownOnceForm
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import ADMIN, READ, WRITE
 from ctxhub.core.kit.inputs import WORD_LENGTH
@@ -25,7 +24,7 @@ LASTS = (
 )
 
 
-class TokenForm(ServiceForm):
+class TokenForm(ShownOnceForm):
     name = forms.CharField(
         max_length=WORD_LENGTH,
         required=False,
@@ -47,11 +46,6 @@ class TokenForm(ServiceForm):
     lasts = forms.ChoiceField(
         choices=LASTS, required=False, label="Valid for", widget=UnfoldAdminSelectWidget
     )
-    once = forms.CharField(widget=forms.HiddenInput)
-
-    def __init__(self, *arguments: Any, **options: Any) -> None:
-        super().__init__(*arguments, **options)
-        self.initial.setdefault("once", secrets.token_urlsafe(9))
 
     def arguments(self) -> dict[str, Any]:
         cleaned = self.cleaned_data

@@ -1,19 +1,16 @@
 """Creates, authenticates and revokes access tokens."""
 
-import hashlib
-import hmac
 import logging
-import secrets
 import threading
 import time
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import Error
 
+from ctxhub.core.accounts.services.token_secrets import digest_of, digests_of, new_secret
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import ADMIN, ALL_SCOPES, READ, WRITE, Caller
 from ctxhub.core.kit.errors import InvalidInput, Unauthenticated, unknown_word
@@ -24,7 +21,6 @@ from ctxhub.core.models import AccessToken, Agent, Project
 from ctxhub.core.toolbox.rates import count_request
 from ctxhub.core.vocabulary.services.names import register_agent
 
-PREFIX = "ctx_"
 CACHED_SECONDS = 5.0
 USE_NOTED_EVERY = timedelta(minutes=1)
 
@@ -51,13 +47,13 @@ def create_token(
     if expires_at and expires_at <= clock.now():
         raise InvalidInput("expires_at lies in the past.")
     agent = clean_name(agent, "agent", at_most=WORD_LENGTH) if agent else ""
-    secret = PREFIX + secrets.token_urlsafe(30)
+    secret = new_secret()
     with write_transaction(project.pk):
         row = AccessToken.objects.create(
             project=project,
             name=clean_name(name or agent or f"token-{secret[4:10]}", "name", at_most=WORD_LENGTH),
             agent=_agent_row(project, agent) if agent else None,
-            digest=_digest(secret, settings.SECRET_KEY),
+            digest=digest_of(secret),
             start=secret[:10],
             scopes=scopes,
             expires_at=expires_at,
@@ -100,7 +96,7 @@ def authenticate_remembered(secret: str) -> Caller | None:
 
 def find_verified(secret: str) -> Caller | None:
     """The caller of a token that was verified within seconds; counts no request."""
-    valid_until, caller = _verified.get(_digest(secret, settings.SECRET_KEY), (0.0, None))
+    valid_until, caller = _verified.get(digest_of(secret), (0.0, None))
     return caller if valid_until > time.monotonic() else None
 
 
@@ -117,7 +113,7 @@ def verify(secret: str) -> Caller:
         if len(_verified) > 1_000:
             _verified.clear()
         if generation == _generation:  # Nothing was revoked since the row was read.
-            _verified[_digest(secret, settings.SECRET_KEY)] = (
+            _verified[digest_of(secret)] = (
                 time.monotonic() + _cacheable_seconds(row),
                 caller,
             )
@@ -126,7 +122,7 @@ def verify(secret: str) -> Caller:
 
 def find_token(secret: str) -> AccessToken | None:
     """The row of a token, usable or not; does not update `last_used_at`."""
-    found = AccessToken.unscoped.select_related("project", "agent").filter(digest__in=_digests(secret))
+    found = AccessToken.unscoped.select_related("project", "agent").filter(digest__in=digests_of(secret))
     return found.first()
 
 
@@ -190,14 +186,6 @@ def _note_use(row: AccessToken) -> None:
 def _agent_row(project: Project, name: str) -> Agent:
     agent_id = register_agent(Caller(project=project, agent=name), clock.now())
     return Agent.objects.in_project(project).get(pk=agent_id)
-
-
-def _digests(secret: str) -> list[str]:
-    return [_digest(secret, key) for key in (settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS)]
-
-
-def _digest(secret: str, key: str) -> str:
-    return hmac.new(key.encode(), secret.encode(errors="replace"), hashlib.sha256).hexdigest()
 
 
 # Cache of verified tokens by digest, valid for seconds: a query costs more than the rest of a call.
