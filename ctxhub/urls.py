@@ -1,10 +1,10 @@
-"""URLs of the admin, the REST API and the health checks. asgi.py serves `/mcp`."""
+"""URLs of the admin, invitations, the REST API and the health checks. asgi.py serves `/mcp`."""
 
 from django.contrib import admin
 from django.urls import include, path
 from django.views.generic import RedirectView
 
-from ctxhub.core.admin import named_views, search_page
+from ctxhub.core.admin import joining, named_views, search_page
 from ctxhub.health import healthz, readyz
 
 urlpatterns = [
@@ -12,6 +12,8 @@ urlpatterns = [
     path(f"{named_views.FOLDER[1:]}<str:name>/", admin.site.admin_view(named_views.show), name="admin_view"),
     path(search_page.FOLDER[1:], admin.site.admin_view(search_page.show), name="admin_search"),
     path("admin/", admin.site.urls),
+    path("invitation/", joining.show, name="invitation"),
+    path("invitation/<str:secret>/", joining.follow_link, name="invitation_link"),
     path("api/", include("ctxhub.api_urls")),
     path("healthz", healthz),
     path("readyz", readyz),

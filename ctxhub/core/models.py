@@ -2,6 +2,7 @@
 
 from ctxhub.core.accounts.models.access_token import AccessToken
 from ctxhub.core.accounts.models.agent import Agent
+from ctxhub.core.accounts.models.invitation import Invitation
 from ctxhub.core.accounts.models.project import Membership, Project
 from ctxhub.core.accounts.models.sign_in_failure import SignInFailure
 from ctxhub.core.accounts.models.visit import Visit
@@ -18,6 +19,7 @@ __all__ = [
     "Agent",
     "Category",
     "Event",
+    "Invitation",
     "Layer",
     "Membership",
     "PathPattern",

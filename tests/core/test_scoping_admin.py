@@ -4,11 +4,13 @@ from collections.abc import Iterator
 
 import pytest
 from django.contrib import admin
+from django.contrib.auth.models import User
 from django.db.models import Model
 from django.test import Client, RequestFactory
 from django.urls import reverse
 
 from ctxhub.core.accounts.services.access_tokens import create_token
+from ctxhub.core.accounts.services.invitations import invite
 from ctxhub.core.admin.base import ProjectAdmin
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import Conflict
@@ -17,7 +19,9 @@ from ctxhub.core.models import (
     Agent,
     Category,
     Event,
+    Invitation,
     Layer,
+    Membership,
     PathPattern,
     Project,
     Refusal,
@@ -68,6 +72,8 @@ def rows_of_hermes(hermes: Project) -> dict[type[Model], Model]:
         caller=cy, key=f"{SECRET_WORD}/key", value=SECRET_WORD, tags=[SECRET_WORD], scopes=[SECRET_WORD]
     )
     create_token(project=hermes, name=SECRET_WORD)
+    host = User.objects.create_user(SECRET_WORD)
+    invite(caller=cy, name=SECRET_WORD, role=Membership.Role.VIEWER, created_by=host)
     Layer.objects.create(project=hermes, name=SECRET_WORD)
     set_template(caller=cy, name=SECRET_WORD, require=[SECRET_WORD])
     add_constraint(
@@ -121,6 +127,7 @@ def rows_of_hermes(hermes: Project) -> dict[type[Model], Model]:
         Event,
         Agent,
         AccessToken,
+        Invitation,
         Tag,
         Scope,
         Layer,

@@ -7,11 +7,12 @@ from django import forms
 from django.contrib import admin
 from django.contrib.auth import get_user_model
 from django.db.models import Count, Model, QuerySet
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from unfold.decorators import display
+from unfold.enums import ActionVariant
 from unfold.widgets import UnfoldAdminTextInputWidget
 
 from ctxhub.core.accounts.selectors.people import is_superuser
@@ -20,7 +21,8 @@ from ctxhub.core.accounts.services.projects import create_project
 from ctxhub.core.admin.access import access_of
 from ctxhub.core.admin.base import Menu, ProjectAdmin, person
 from ctxhub.core.admin.config_form import ConfigForm, config_fieldsets, config_help_texts
-from ctxhub.core.admin.unfold_compat import ModelForm, TabularInline
+from ctxhub.core.admin.unfold_compat import ModelForm, TabularInline, action
+from ctxhub.core.admin.urls import in_project
 from ctxhub.core.kit.caller import ADMIN
 from ctxhub.core.models import Membership, Project
 from ctxhub.core.templatetags.moments import moment
@@ -48,7 +50,7 @@ class MembershipForm(ModelForm):
         to_field_name="username",
         label="Username",
         widget=UnfoldAdminTextInputWidget(attrs={"autocomplete": "off"}),
-        error_messages={"invalid_choice": "There is no account with this name. A superuser can add one."},
+        error_messages={"invalid_choice": "There is no account with this name. Invite the person instead."},
     )
 
     class Meta:
@@ -87,6 +89,7 @@ class ProjectsAdmin(ProjectAdmin):
     adds_to_project = False
     form = ProjectForm
     inlines = (MembershipInline,)
+    actions_detail = ("invite",)
 
     list_display = ("slug", "name", "members", "decisions_link", "created")
     search_fields = ("slug", "name")
@@ -113,6 +116,14 @@ class ProjectsAdmin(ProjectAdmin):
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return is_superuser(request.user)
+
+    def has_invite_permission(self, request: HttpRequest, object_id: str | None = None) -> bool:
+        return bool(object_id) and access_of(request).may(ADMIN, int(object_id or 0))
+
+    @action(description="Invite", icon="person_add", permissions=["invite"], variant=ActionVariant.DEFAULT)
+    def invite(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        project = access_of(request).projects[int(object_id)]
+        return HttpResponseRedirect(in_project(reverse("admin:core_invitation_add"), project))
 
     @display(description="Members", ordering="member_count")
     def members(self, project: Any) -> int:

@@ -1,0 +1,137 @@
+"""Invites people to a project by links that work once, and lets them join."""
+
+import hmac
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import timedelta
+
+from django.contrib.auth.models import User
+
+from ctxhub.core.accounts.models.invitation import Invitation
+from ctxhub.core.accounts.models.project import Membership
+from ctxhub.core.accounts.selectors.people import find_person
+from ctxhub.core.accounts.services.token_secrets import digest_of, digests_of, new_secret
+from ctxhub.core.events.services.events import Change, record
+from ctxhub.core.kit import clock
+from ctxhub.core.kit.caller import ADMIN, Caller
+from ctxhub.core.kit.errors import Conflict, NotFound
+from ctxhub.core.kit.inputs import WORD_LENGTH, clean_name
+from ctxhub.core.kit.transactions import write_transaction
+from ctxhub.core.models import Agent
+from ctxhub.core.vocabulary.services.names import register_agent
+
+LASTS = timedelta(hours=72)
+
+
+@dataclass(frozen=True, slots=True)
+class NewInvitation:
+    """A new invitation: its row, and the secret of its link, which is not stored."""
+
+    row: Invitation
+    secret: str
+
+
+def invite(*, caller: Caller, name: str, role: Membership.Role, created_by: User) -> NewInvitation:
+    """Create an invitation to the caller's project. `name` says whom it is for."""
+    secret = new_secret()
+    with write_transaction(caller.project_id):
+        row = Invitation.objects.create(
+            project=caller.project,
+            name=clean_name(name, "name", at_most=WORD_LENGTH),
+            role=role,
+            digest=digest_of(secret),
+            created_by=created_by,
+            expires_at=clock.now() + LASTS,
+        )
+        _record(caller, row, "created")
+    return NewInvitation(row, secret)
+
+
+def revoke_invitation(row: Invitation, *, caller: Caller) -> Invitation:
+    """Make the link of an open invitation invalid."""
+    with write_transaction(row.project_id):
+        if _claim(row, revoked_at=clock.now()):
+            _record(caller, row, "revoked")
+    return row
+
+
+def find_invitation(secret: str) -> Invitation:
+    """The invitation of a link, open or not. Raises NotFound."""
+    digests = digests_of(secret)
+    row = Invitation.unscoped.select_related("project").filter(digest__in=digests).first()
+    if row is None or not any(hmac.compare_digest(row.digest, digest) for digest in digests):
+        raise NotFound("There is no such invitation.")
+    return row
+
+
+def why_closed(row: Invitation) -> str:
+    """Why nobody can join with the invitation; "" if somebody can."""
+    if row.state == "open" and _inviter_is_admin(row):
+        return ""
+    return {
+        "used": "This invitation has been used. Each link works once.",
+        "expired": "This invitation has expired. A link is valid for 72 hours.",
+        "revoked": "This invitation was revoked.",
+    }.get(row.state, "Whoever sent this invitation is no longer an administrator of the project.")
+
+
+def join(row: Invitation, find_user: Callable[[], User]) -> User:
+    """Give the person the role of the invitation, and use it up. Raises Conflict if it is closed.
+
+    `find_user` is called in the transaction: it may create the account. A higher role stays.
+    """
+    with write_transaction(row.project_id):
+        if reason := why_closed(row):
+            raise Conflict(reason)
+        user = find_user()
+        if not _claim(row, used_at=clock.now(), used_by=user):
+            raise Conflict(why_closed(row))
+        _raise_role(row, user)
+        caller = find_person(user, row.project.slug)
+        assert caller is not None
+        _record(caller, row, "accepted")
+    return user
+
+
+def is_taken(row: Invitation, username: str) -> bool:
+    """Whether an agent of the project has the name, as which the person would act."""
+    agent = username[:WORD_LENGTH].casefold()
+    return Agent.objects.in_project(row.project_id).filter(folded=agent).exists()
+
+
+def _inviter_is_admin(row: Invitation) -> bool:
+    inviter = row.created_by
+    caller = find_person(inviter, row.project.slug) if inviter and inviter.is_active else None
+    return caller is not None and ADMIN in caller.scopes
+
+
+def _claim(row: Invitation, **values: object) -> bool:
+    """Store the values if the invitation is still open; of two at once, one succeeds."""
+    still_open = Invitation.objects.in_project(row.project_id).filter(
+        pk=row.pk, used_at=None, revoked_at=None, expires_at__gt=clock.now()
+    )
+    is_claimed = bool(still_open.update(**values))
+    row.refresh_from_db()
+    return is_claimed
+
+
+def _raise_role(row: Invitation, user: User) -> None:
+    membership, is_new = Membership.objects.get_or_create(
+        project_id=row.project_id, user=user, defaults={"role": row.role}
+    )
+    if not is_new and membership.role < row.role:
+        membership.role = row.role
+        membership.save(update_fields=["role"])
+
+
+def _record(caller: Caller, row: Invitation, verb: str) -> None:
+    """Log it as an event of the hub, which is no news to agents."""
+    at = clock.now()
+    data = {"note": f"{row.name}: {row.get_role_display()}", "role": row.get_role_display()}
+    agent_id = register_agent(caller, at)
+    record(
+        project_id=row.project_id,
+        agent_id=agent_id,
+        changes=[Change("hub", verb, row.ref, data)],
+        at=at,
+    )
