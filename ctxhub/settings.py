@@ -159,7 +159,10 @@ UNFOLD: dict[str, Any] = {
     "SIDEBAR": {"navigation": "ctxhub.core.admin.navigation.sidebar"},
     "DASHBOARD_CALLBACK": "ctxhub.core.admin.dashboard.add_context",
     "STYLES": ["ctxhub.core.admin.navigation.stylesheet"],
-    "SCRIPTS": ["ctxhub.core.admin.navigation.search_script"],
+    "SCRIPTS": [
+        "ctxhub.core.admin.navigation.search_script",
+        "ctxhub.core.admin.navigation.palette_script",
+    ],
     "COLORS": {
         "primary": {
             "50": "oklch(98.4% .014 180.72)",

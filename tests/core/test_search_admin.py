@@ -9,14 +9,15 @@ from django.contrib.auth.models import User
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext, override_settings
+from django.utils.html import strip_tags
 
 from ctxhub.core.admin.search_hits import Card
 from ctxhub.core.kit.caller import Caller
-from ctxhub.core.models import Project
+from ctxhub.core.models import Membership, Project
 from memory.constraints.services import add_constraint
 from memory.decisions.services.decisions import deprecate_decision, set_decision
 from messaging.services.messages import send_message
-from tests.people import MEMBER, VIEWER, member, signed_in, superuser
+from tests.people import MEMBER, VIEWER, member, person, signed_in, superuser
 from tracking.services.changes import record_change
 
 SEARCH = "/admin/search/"
@@ -412,3 +413,28 @@ def test_the_number_of_queries_does_not_grow_with_the_hits(lore: None, ada: Call
     assert count_queries(client, "sessions expire", since="7d", layer="business", by="ada") == few
     # Three queries find the person and their project, one what is stale; each of five kinds is read by one.
     assert count_queries(client, "sesions expire", page="10") <= 19
+
+
+# -- The palette -----------------------------------------------------------------------------------
+
+
+def palette(client: Client, **params: str) -> str:
+    return client.get(f"/admin/palette/?{urlencode(params)}").content.decode()
+
+
+def test_the_palette_finds_in_all_projects_of_the_person_and_in_no_other(
+    lore: None, apollo: Project, hermes: Project, cy: Caller
+) -> None:
+    set_decision(caller=cy, key="hermes/sessions", value="Sessions of hermes")
+    own = "auth/sessions"
+    viewer = person("vi", apollo, VIEWER)
+    text = strip_tags(palette(signed_in(viewer), q="sessions"))
+    assert own in text
+    assert "hermes" not in strip_tags(palette(signed_in(viewer), q="sessions", project="hermes"))
+    Membership.objects.create(project=hermes, user=viewer, role=VIEWER)
+    text = strip_tags(palette(signed_in(viewer), q="sessions"))
+    assert own in text
+    assert "hermes/sessions" in text
+    assert own not in strip_tags(palette(signed_in(viewer), q="sessions", project="hermes"))
+    assert palette(signed_in(viewer)).strip() == ""
+    assert palette(Client(), q="sessions") == ""

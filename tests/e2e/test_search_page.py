@@ -1,5 +1,6 @@
 """The search page in a real browser."""
 
+import re
 from collections.abc import Iterator
 
 import pytest
@@ -71,15 +72,43 @@ def test_a_search_is_filtered_by_kind_and_its_hit_explained(index: Page) -> None
     expect(page.get_by_role("heading", name="auth/sessions", exact=True)).to_be_visible()
 
 
-def test_shortcuts_focus_the_search_box_on_any_page(index: Page) -> None:
+def test_a_slash_leads_to_the_search_box(index: Page) -> None:
     page = index
     page.goto(page.url + "core/event/")
     page.keyboard.press("/")
     expect(page.locator("#searchbar")).to_be_focused()
+
+
+def test_the_palette_opens_in_place_and_is_used_by_keyboard(index: Page) -> None:
+    page, start = index, index.url
+    for path in (
+        "",
+        "core/event/",
+        "memory/decision/add/?project=apollo",
+        "search/?project=apollo&q=sessions",
+    ):
+        page.goto(start + path)
+        page.keyboard.press("Control+k")
+        palette = page.get_by_role("combobox", name="Search, or go to a page")
+        expect(palette).to_be_focused()
+        page.keyboard.type("sessions expire")
+        expect(page.get_by_role("option").filter(has_text="auth/sessions")).to_be_visible()
+        assert page.url == start + path
+        page.keyboard.press("Escape")
+        expect(palette).to_be_hidden()
     page.keyboard.press("Control+k")
-    expect(box(page)).to_be_focused()
-    page.keyboard.type("a/b")
-    expect(box(page)).to_have_value("a/b")
+    page.keyboard.type("sessions expire")
+    expect(page.get_by_role("option").filter(has_text="auth/sessions")).to_be_visible()
+    for _ in range(8):
+        page.keyboard.press("ArrowDown")
+        if "auth/sessions" in page.locator("[aria-selected=true]").inner_text():
+            break
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", name="auth/sessions", exact=True)).to_be_visible()
+    page.keyboard.press("Control+k")
+    page.keyboard.type("leas")
+    page.get_by_role("option", name="Leases page").click()
+    expect(page).to_have_url(re.compile("/admin/tracking/lease/"))
 
 
 def test_the_box_has_focus_on_an_empty_page_and_not_on_results(index: Page) -> None:

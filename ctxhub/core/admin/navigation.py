@@ -85,6 +85,10 @@ def search_script(request: HttpRequest) -> str:
     return static("ctxhub/search.js")
 
 
+def palette_script(request: HttpRequest) -> str:
+    return static("ctxhub/palette.js")
+
+
 def favicon(request: HttpRequest) -> str:
     return static("ctxhub/icon.svg")
 

@@ -1,4 +1,4 @@
-"""The search box in the top bar of every page."""
+"""The search box in the top bar of every page, and the palette."""
 
 from typing import Any
 
@@ -26,6 +26,17 @@ def search_box(context: RequestContext) -> dict[str, Any]:
         # On lists the key / focuses the list's own search box.
         "has_key": not getattr(context.get("cl"), "search_fields", None),
     }
+
+
+@register.inclusion_tag("ctxhub/palette.html", takes_context=True)
+def search_palette(context: RequestContext) -> dict[str, Any]:
+    """The palette searches the page's project, or the person's projects."""
+    from ctxhub.core.admin.access import access_of, shown_project
+
+    request = context.get("request")
+    if request is None or context.get("is_popup") or not access_of(request).projects:
+        return {"is_shown": False}
+    return {"is_shown": True, "project": shown_project(request) or _project_of(context)}
 
 
 def _project_of(context: RequestContext) -> Project | None:

@@ -1,4 +1,4 @@
-// "/" and Ctrl+K lead to the search box. A list has a box of its own for "/", and whoever types, types.
+// "/" leads to the search box. A list has a box of its own for "/", and whoever types, types.
 function goToSearch(box) {
   box.focus();
   box.select();
@@ -8,8 +8,7 @@ document.addEventListener("keydown", (event) => {
   const box = document.querySelector("[data-find]");
   const isTyping = document.activeElement.closest("input, textarea, select, [contenteditable]");
   const isSlash = event.key === "/" && !isTyping && !document.getElementById("searchbar");
-  const isControlK = event.key === "k" && (event.ctrlKey || event.metaKey);
-  if (box && (isSlash || isControlK)) {
+  if (box && isSlash) {
     event.preventDefault();
     goToSearch(box);
   }
