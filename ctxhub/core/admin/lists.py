@@ -44,7 +44,9 @@ class FilteredList(ChangeList):
         spec = next((spec for spec in self.filter_specs if name in spec.expected_parameters()), None)
         own_titles: Mapping[str, str] = getattr(spec, "titles", {})
         title = own_titles.get(name) or (str(spec.title) if spec else name.partition("__")[0])
-        return ActiveFilter(title, _choices(spec).get(value, value), self.narrowed_to(**{name: None}))
+        # Without the parameter, the list of the remembered project would be shown.
+        url = self.narrowed_to(**{name: "" if name == "project" else None})
+        return ActiveFilter(title, _choices(spec).get(value, value), url)
 
 
 class ReadableRows(ChangeList):

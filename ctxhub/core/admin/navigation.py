@@ -62,7 +62,7 @@ def switcher(request: HttpRequest) -> list[dict[str, Any]]:
         return []
     index = reverse("admin:index")
     return [
-        {"title": "All projects", "icon": "apps", "link": index},
+        {"title": "All projects", "icon": "apps", "link": f"{index}?project="},
         *(
             {"title": str(project), "icon": "folder", "link": in_project(index, project)}
             for project in projects[:PROJECTS_OFFERED]
@@ -71,8 +71,9 @@ def switcher(request: HttpRequest) -> list[dict[str, Any]]:
 
 
 def subtitle(request: HttpRequest) -> str:
-    """The subtitle of the header: the chosen or only project."""
-    if project := shown_project(request):
+    """The subtitle of the header: the chosen or only project, on other pages the remembered one."""
+    remembered = access_of(request).named(request.session.get("project", ""))
+    if project := shown_project(request) or (None if "project" in request.GET else remembered):
         return str(project)
     return "All projects" if access_of(request).projects else ""
 
