@@ -1,5 +1,6 @@
 """The bar chart of a project's layers: how many rows of each noun a layer has."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -14,7 +15,7 @@ from ctxhub.core.text.plurals import singular
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """The count of one noun in a layer; its length is in percent of the highest count of the noun."""
+    """The count of one noun in a layer; its length is in percent of the highest count of the chart."""
 
     noun: str
     count: int
@@ -35,14 +36,14 @@ class LayerBars:
 def layer_chart(project: Project) -> list[LayerBars]:
     summary = summarise_layers(project.pk)
     nouns = list(summary.columns[1:])
-    most = [max([row[n + 1] for row in summary.rows] + [1]) for n in range(len(nouns))]
+    most = max([count for _, *counts in summary.rows for count in counts] + [1])
     return [
         LayerBars(
             layer,
             in_project(reverse(refs.vocabulary_lists[0]), project, layer=layer),
             [
-                Bar(noun, count, round(100 * count / top))
-                for noun, count, top in zip(nouns, counts, most, strict=True)
+                Bar(noun, count, math.ceil(100 * count / most))
+                for noun, count in zip(nouns, counts, strict=True)
             ],
         )
         for layer, *counts in summary.rows
