@@ -1,6 +1,7 @@
 """The search page of the admin, and the search box on every page."""
 
 import re
+from dataclasses import replace
 from typing import Any
 from urllib.parse import urlencode
 
@@ -413,6 +414,17 @@ def test_the_number_of_queries_does_not_grow_with_the_hits(lore: None, ada: Call
     assert count_queries(client, "sessions expire", since="7d", layer="business", by="ada") == few
     # Three queries find the person and their project, one what is stale; each of five kinds is read by one.
     assert count_queries(client, "sesions expire", page="10") <= 19
+
+
+@pytest.mark.parametrize(
+    ("percent", "words"), [(100, "strong match"), (74, "good match"), (25, "fair match"), (0, "weak match")]
+)
+def test_a_score_is_told_in_words(
+    percent: int, words: str, client: Client, lore: None, apollo: Project
+) -> None:
+    [card, *_] = find_cards(member(apollo, VIEWER), "auth/sessions")
+    assert replace(card, percent=percent).match == words
+    assert f"{card.match} <span" in page_text(member(apollo, VIEWER, "vo"), "auth/sessions")
 
 
 # -- The palette -----------------------------------------------------------------------------------

@@ -17,6 +17,9 @@ from ctxhub.core.search.ranking import Ranked, occurrences
 from ctxhub.core.search.selectors.questions import Search
 from ctxhub.core.search.selectors.search import Hit, wanted_of
 
+# From which percentage on a hit is called so.
+MATCHES = ((75, "strong match"), (50, "good match"), (25, "fair match"), (0, "weak match"))
+
 
 @dataclass(frozen=True, slots=True)
 class TermScore:
@@ -67,6 +70,11 @@ class Card:
     at: datetime
     percent: int
     explanation: Explanation
+
+    @property
+    def match(self) -> str:
+        """The score in words."""
+        return next(word for least, word in MATCHES if self.percent >= least)
 
 
 @dataclass(frozen=True, slots=True)
