@@ -24,6 +24,9 @@ STATES = {"usable": "success", "expired": "warning", "revoked": "danger"}
 @admin.register(AccessToken)
 class AccessTokenAdmin(ShownOnceAdmin):
     menu = Menu("Access", "key")
+    when_empty = (
+        "Agents and programs reach the hub with a token, which you make here or with manage.py token create."
+    )
     form = TokenForm
     shown_with = ("project", "agent")
     revoke_template = "ctxhub/revoke_tokens.html"

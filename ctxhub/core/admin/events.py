@@ -64,6 +64,7 @@ class VerbFilter(RecentValueFilter):
 @admin.register(Event)
 class EventAdmin(ProjectPagesAdmin):
     menu = Menu("Activity", "history")
+    when_empty = "Every change is logged here, with who made it and when."
     add_scope = change_scope = delete_scope = None
     project_pages = {"timeline": "Timeline"}
 

@@ -84,6 +84,7 @@ class MembershipInline(TabularInline):
 @admin.register(Project)
 class ProjectsAdmin(ProjectAdmin):
     menu = Menu("Access", "folder_managed")
+    when_empty = "A project holds what one team shares. A superuser adds it, and invites its people."
     change_scope = ADMIN
     project_lookup = "pk"
     adds_to_project = False

@@ -113,18 +113,21 @@ def lists_of(kind: str) -> list[tuple[str, str]]:
 @admin.register(Tag)
 class TagAdmin(WordAdmin):
     menu = Menu("Vocabulary", "sell")
+    when_empty = "Tags come with the first decision, constraint, memory or snapshot that has them."
     ref_kind = "tag"
 
 
 @admin.register(Scope)
 class ScopeAdmin(WordAdmin):
     menu = Menu("Vocabulary", "account_tree")
+    when_empty = "Scopes come with the first decision that names them."
     ref_kind = "scope"
 
 
 @admin.register(Category)
 class CategoryAdmin(WordAdmin):
     menu = Menu("Vocabulary", "category")
+    when_empty = "Categories come with the first constraint that has them."
     ref_kind = "category"
 
 
@@ -133,6 +136,7 @@ class LayerAdmin(WordAdmin):
     """Project admins keep the few layers. Their position orders every list of layers."""
 
     menu = Menu("Vocabulary", "layers")
+    when_empty = "A new project has five layers; admins of the project add others."
     ref_kind = "layer"
     add_scope = change_scope = delete_scope = ADMIN
 

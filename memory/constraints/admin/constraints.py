@@ -36,6 +36,7 @@ STATUS_COLOURS = {"active": "success", "inactive": "danger"}
 @admin.register(Constraint)
 class ConstraintAdmin(PathRowsAdmin):
     menu = Menu("Knowledge", "rule")
+    when_empty = "Agents and people add rules that all work must keep, with constraint add."
     ref_kind = "constraint"
     form = ConstraintForm
     read_template = "ctxhub/constraint.html"

@@ -47,6 +47,7 @@ OLDER_SHOWN = 50
 @admin.register(Decision)
 class DecisionAdmin(PathRowsAdmin):
     menu = Menu("Knowledge", "gavel")
+    when_empty = "Agents and people set one value per key, and why, with decision set."
     ref_kind = "decision"
     refs_are_numbers = False
     ref_field = "key"

@@ -26,6 +26,9 @@ class TemplateAdmin(LoggedAdmin):
     """Lists and edits a project's own templates; the form names the built-in ones."""
 
     menu = Menu("Knowledge", "ballot")
+    when_empty = (
+        "Agents add defaults and required fields for decisions of one kind with decision template_set."
+    )
     ref_kind = "template"
     refs_are_numbers = False
     ref_field = "folded"

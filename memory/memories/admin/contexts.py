@@ -30,6 +30,7 @@ NEWEST_SHOWN = 12
 @admin.register(Context)
 class ContextAdmin(NounAdmin):
     menu = Menu("Knowledge", "folder_open")
+    when_empty = "A context holds memories, and comes with the first one that names it."
     ref_kind = "context"
     form = ContextForm
     read_template = "ctxhub/context.html"

@@ -38,6 +38,7 @@ RAW = "raw"
 @admin.register(Memory)
 class MemoryAdmin(PathRowsAdmin):
     menu = Menu("Knowledge", "lightbulb")
+    when_empty = "Agents and people keep what they learned with memory add or capture."
     ref_kind = "memory"
     form = MemoryForm
     change_form_template = "ctxhub/memory_form.html"

@@ -55,6 +55,7 @@ def name_ends(rows: list[Any]) -> None:
 @admin.register(Relationship)
 class RelationshipAdmin(LoggedAdmin):
     menu = Menu("Knowledge", "graph_2")
+    when_empty = "Agents and people relate two objects with memory relate."
     form = RelationshipForm
     change_form_template = "ctxhub/relationship_form.html"
     ref_kind = "relationship"

@@ -55,6 +55,7 @@ class CreatedByFilter(AgentFilter):
 @admin.register(Scratchpad)
 class ScratchpadAdmin(NounAdmin):
     menu = Menu("Knowledge", "sticky_note_2")
+    when_empty = "Agents write notes of a workflow with scratchpad create and append."
     ref_kind = "scratchpad"
     form = PadForm
     change_form_template = "ctxhub/scratchpad_form.html"

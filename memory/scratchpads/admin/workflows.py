@@ -54,6 +54,9 @@ class StateFilter(DropdownFilter):
 @admin.register(Workflow)
 class WorkflowAdmin(NounAdmin):
     menu = Menu("Knowledge", "account_tree")
+    when_empty = (
+        "Agents open one for a piece of work with scratchpad create_workflow, and write its pads together."
+    )
     ref_kind = "workflow"
     form = WorkflowForm
     read_template = "ctxhub/workflow.html"

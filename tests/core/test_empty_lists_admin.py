@@ -1,0 +1,35 @@
+"""Empty lists say what would be here and how it comes, or which filter to remove."""
+
+import pytest
+from django.contrib import admin
+from django.test import Client
+
+from ctxhub.core.admin.base import ProjectAdmin
+from ctxhub.core.kit.caller import Caller
+from ctxhub.core.models import Project
+from memory.decisions.services.decisions import set_decision
+from tests.people import ADMIN, member
+
+pytestmark = pytest.mark.one_engine
+
+NOUNS = [each for each in admin.site._registry.values() if isinstance(each, ProjectAdmin)]
+
+
+@pytest.mark.parametrize("noun", NOUNS, ids=lambda noun: noun.opts.model_name)
+def test_each_noun_says_how_its_rows_come(noun: ProjectAdmin) -> None:
+    assert noun.when_empty.endswith(".")
+    assert len(noun.when_empty) > 30
+
+
+def test_a_filtered_list_names_its_filters(apollo: Project, ada: Caller) -> None:
+    set_decision(caller=ada, key="api/auth", value="JWT", tags=["api"])
+    client: Client = member(apollo, ADMIN)
+    address = "/admin/memory/decision/"
+    page = client.get(address, {"tag": "api", "layer": "data"}).content.decode()
+    _, empty = page.split("No decisions found")
+    assert 'href="?tag=api"><span class="ctx-quiet">layer:</span> data' in empty
+    assert "Nothing passes the filters." in empty
+    assert (
+        "Nothing has the words <strong>zebra</strong>."
+        in client.get(address, {"q": "zebra"}).content.decode()
+    )
