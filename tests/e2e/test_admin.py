@@ -13,9 +13,12 @@ from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import AccessToken, Layer, Project
 from memory.decisions.selectors.decisions import find_decision
 from memory.decisions.services.decisions import set_decision
+from memory.memories.services.memories import add_memory
 from memory.models import Decision
+from messaging.services.messages import send_message
 from tests.hub import LiveHub
 from tests.people import ADMIN, person
+from tracking.services.leases import acquire_lease
 
 pytestmark = pytest.mark.one_engine
 
@@ -194,6 +197,39 @@ def test_a_list_fits_the_screen_without_clipped_cells(
         "cells => cells.filter(cell => cell.scrollHeight > cell.clientHeight + 1).map(cell => cell.className)"
     )
     assert page.locator("#result_list td[class*=field-]").evaluate_all(cut_off) == []
+
+
+@pytest.mark.parametrize(
+    "path", ["memory/decision/", "messaging/message/", "memory/memory/", "tracking/lease/", "core/event/"]
+)
+def test_a_phone_shows_five_rows_at_once(path: str, signed_in: Page, ada: Caller, apollo: Project) -> None:
+    for number in range(3):
+        key = f"area/part/setting-{number}"
+        set_decision(caller=ada, key=key, value="JWT, signed", tags=["api", "auth"], layer="data")
+        send_message(caller=ada, to=["human"], type="request", text="Please look at the change of the store.")
+        add_memory(caller=ada, title=f"How the pool is sized {number}", content="Twice the workers.")
+        acquire_lease(caller=ada, paths=[f"src/{number}/**"], reason="Refactoring the store")
+    page = signed_in
+    page.set_viewport_size({"width": 390, "height": 844})
+    go(page, f"/admin/{path}")
+    heights = page.locator("#result_list tr.data-row").evaluate_all(
+        "rows => rows.map(row => row.offsetHeight)"
+    )
+    assert len(heights) >= 3
+    assert max(heights) <= 844 / 5 - 8
+
+
+def test_a_phone_shows_charts_within_four_screens(signed_in: Page, ada: Caller) -> None:
+    for number in range(30):
+        set_decision(caller=ada, key=f"key/{number}", value="x", layer="data")
+    page = signed_in
+    page.set_viewport_size({"width": 390, "height": 844})
+    for path in ("/admin/", "/admin/memory/snapshot/overview/", "/admin/core/event/timeline/"):
+        go(page, path)
+        tops = page.locator(".ctx-bars, .ctx-layers, .ctx-chart, .ctx-timeline").evaluate_all(
+            "charts => charts.map(chart => chart.getBoundingClientRect().top)"
+        )
+        assert max(tops, default=0) < 4 * 844, path
 
 
 def addresses(project: Project) -> Iterator[str]:
