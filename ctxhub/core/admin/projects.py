@@ -59,6 +59,8 @@ class MembershipForm(ModelForm):
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
+        for field in self.fields.values():  # The heading of a column labels nothing for a screen reader.
+            field.widget.attrs["aria-label"] = field.label
         if self.instance.pk:
             self.initial["user"] = self.instance.user.get_username()
             self.fields["user"].disabled = True
