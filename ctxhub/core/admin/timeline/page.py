@@ -17,7 +17,7 @@ from ctxhub.core.admin.timeline.periods import Period, read_period
 from ctxhub.core.admin.timeline.refusals import refusal_marks
 from ctxhub.core.admin.timeline.sources import Account, Arrow, Bar, Mark
 from ctxhub.core.admin.timeline.ticks import SUBJECTS, Tick, count_ticks
-from ctxhub.core.admin.urls import list_url
+from ctxhub.core.admin.urls import in_project
 from ctxhub.core.models import Agent, Project
 
 LANES_SHOWN = 16
@@ -78,13 +78,19 @@ def timeline_context(
         "rows": _rows(found),
         "stories": _stories(project, period, found),
         "log_url": log_url(project, period),
+        "by_agent_url": same_period(reverse("admin:core_event_agents"), project, period),
     }
 
 
 def log_url(project: Project, period: Period, **filters: Any) -> str:
     """The events of the period in the log. What lasts until now has no end: fields have no seconds."""
+    return same_period(reverse("admin:core_event_changelist"), project, period, **filters)
+
+
+def same_period(page: str, project: Project, period: Period, **query: Any) -> str:
+    """The URL of another page with the same period."""
     end = {} if period.last else {"to": period.last_field}
-    return list_url("core_event", project, **{"from": period.first_field, **end, **filters})
+    return in_project(page, project, **{"from": period.first_field, **end, **query})
 
 
 def _find(project: Project, period: Period) -> _Found:
