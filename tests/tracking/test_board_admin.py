@@ -64,7 +64,7 @@ def rows_of(page: str, lease_id: int) -> list[str]:
 
 
 def text_of(html: str) -> str:
-    return " ".join(re.sub(r"<.*?>", " ", html).split()).replace(" ,", ",")
+    return " ".join(re.sub(r"<.*?>", " ", html).split()).replace(" ,", ",").replace(" ;", ";")
 
 
 # -- Content ---------------------------------------------------------------------------------------
@@ -76,7 +76,7 @@ def test_a_row_tells_holder_mode_end_and_silence(client: Client, ada: Caller, be
     shared = lease_at(NOON - 10 * MINUTE, ben, "docs/**", "lib/a.py", minutes=25, exclusive=False)
     page = shown(client)
     row = row_of(page, silent)
-    assert text_of(row) == "src/api/** ada silent, last seen 40 minutes ago ends in 20 minutes"
+    assert text_of(row) == "src/api/** ada silent, last seen 40 minutes ago; ends in 20 minutes"
     assert 'class="ctx-hold-silent"' in row
     rows = rows_of(page, shared)
     assert [text_of(row) for row in rows] == [

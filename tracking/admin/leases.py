@@ -1,7 +1,6 @@
 """Lease admin: who holds what and until when; administrators may release leases by force."""
 
 from collections.abc import Sequence
-from functools import partial
 from typing import Any
 
 from django import forms
@@ -34,7 +33,7 @@ from tracking.admin.board.page import board_context
 from tracking.admin.release_button import release_button
 from tracking.models import Lease
 from tracking.selectors.leases import SILENT_AFTER, is_silent
-from tracking.services.leases import release_leases
+from tracking.services.leases import release_by_force
 
 # A lease is shown as silent if it is live and its holder is silent.
 STATE_COLOURS = {"live": "success", "silent": "danger", "expired": "warning", "released": "info"}
@@ -242,9 +241,14 @@ class LeaseAdmin(ProjectPagesAdmin, LoggedAdmin):
 
     def _release_each(self, request: HttpRequest, leases: Sequence[Lease], form: ReleaseForm) -> bool:
         """Whether the leases were released; otherwise the form says why not."""
-        release = partial(_release_by_force, reason=form.cleaned_data["reason"])
+        released = 0
         try:
-            released = sum(self.write_each(request, leases, release))
+            for project, of_project in self.by_project(leases):
+                with self.acting_in(request, project):
+                    ids = [lease.pk for lease in of_project]
+                    reason = form.cleaned_data["reason"]
+                    answer = release_by_force(caller=person(), lease_ids=ids, reason=reason)
+                    released += answer["released"]
         except CtxhubError as error:
             self.count_refusal(request, leases[0], error)
             form.add_error("reason", sentence(error))
@@ -252,10 +256,6 @@ class LeaseAdmin(ProjectPagesAdmin, LoggedAdmin):
         leases_were = "lease was" if released == 1 else "leases were"
         messages.success(request, f"{released} {leases_were} released. The log records that you did it.")
         return True
-
-
-def _release_by_force(lease: Lease, reason: str) -> int:
-    return release_leases(caller=person(), lease_id=lease.pk, force=True, reason=reason)["released"]
 
 
 def _why_not(chosen: Sequence[Lease]) -> str:

@@ -124,6 +124,20 @@ def release_leases(
     return {"released": len(leases)}
 
 
+def release_by_force(*, caller: Caller, lease_ids: Sequence[int], reason: str | None = None) -> ReleaseAnswer:
+    """Release leases of any agents, as `release_leases` with `force` does; each holder gets one message."""
+    caller.require(ADMIN, "Releasing by force")
+    reason = clean_text(reason, "reason", caller)
+    with write_transaction(caller.project_id):
+        at = clock.now()
+        leases = [each for each in read_leases(caller.project_id, lease_ids) if each.state(at) == "live"]
+        own = [lease for lease in leases if lease.folded == caller.agent.casefold()]
+        for some in (own, [lease for lease in leases if lease not in own]):
+            if some:
+                _end(caller, some, reason, at)
+    return {"released": len(leases)}
+
+
 def forget_leases(project_id: int, now: datetime) -> None:
     """Remove up to 500 leases that ended more than 30 days ago."""
     rows.delete_leases(project_id, now - KEPT, REMOVED_AT_ONCE)

@@ -6,11 +6,13 @@ from typing import Any
 
 from ctxhub.core.accounts.selectors.agents import agent_names
 from ctxhub.core.kit.caller import Caller
+from ctxhub.core.kit.sql import chunks
 from ctxhub.core.models import Project
 from ctxhub.core.text.sentences import in_one_line, shortened
 from messaging.services.messages import send_message_batch
 from tracking.sql.leases import LeaseRow
 
+AT_ONCE = 50
 PATHS_CHARACTERS = 200
 REASON_CHARACTERS = 1_000
 
@@ -27,7 +29,8 @@ def tell_of_release(
     if name and by_holder:
         sender = Caller(project=Project.objects.get(pk=project_id), agent=name, keeps_secrets=True)
         items = [_message(holder, held, reason) for holder, held in by_holder.items()]
-        send_message_batch(caller=sender, items=items)
+        for some in chunks(items, AT_ONCE):
+            send_message_batch(caller=sender, items=some)
 
 
 def _message(holder: str, leases: Sequence[LeaseRow], reason: str) -> dict[str, Any]:

@@ -88,7 +88,7 @@ def _track(stripes: Sequence[Stripe], crosses: Sequence[Cross], place: tuple[int
 def _detail(held: Held, project: Project) -> SafeString:
     """Who holds the lease and until when, and how often others were refused."""
     lease = held.lease
-    silent = '<span class="ctx-late">silent, last seen {}</span>'
+    silent = '<span class="ctx-late">silent, last seen {};</span>'
     return format_html(
         '<strong title="{}">{}</strong> {} <span class="ctx-quiet">{} {}{}{}</span> {}',
         lease.agent.name,
