@@ -126,4 +126,7 @@ def test_only_a_real_change_of_settings_is_logged(ada: Caller) -> None:
     for _ in range(2):
         set_config(ada, message_hours=48)
     [event] = Event.objects.in_project(ada.project_id).filter(noun="config")
-    assert (event.verb, event.data) == ("updated", {"changed": ["message_hours"]})
+    assert (event.verb, event.data) == (
+        "updated",
+        {"changed": ["message_hours"], "old": {"message_hours": 24}, "new": {"message_hours": 48}},
+    )

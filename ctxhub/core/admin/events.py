@@ -1,6 +1,6 @@
 """The admin of the event log, read-only: which agent did what to which ref."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 from django.contrib import admin, messages
@@ -18,22 +18,25 @@ from ctxhub.core.admin.base import Menu
 from ctxhub.core.admin.columns import mono, name, preview, time_in_full
 from ctxhub.core.admin.filters import AgentFilter, ProjectFilter, TimeRangeFilter
 from ctxhub.core.admin.project_pages import ProjectPagesAdmin
+from ctxhub.core.admin.timeline.by_agent import by_agent_context
 from ctxhub.core.admin.timeline.page import timeline_context
 from ctxhub.core.admin.unfold_compat import DropdownFilter
-from ctxhub.core.events.selectors.events import note_of
+from ctxhub.core.events.selectors.events import changed_values, note_of
+from ctxhub.core.events.words import ACTIONS, KINDS, action_word
 from ctxhub.core.models import Event, Project
 from ctxhub.core.templatetags.entries import written
 from ctxhub.core.templatetags.moments import moment
 
 EVENTS_LOOKED_AT = 2_000
 
-VERB_COLOURS = {
+ACTION_COLOURS = {
     "created": "success",
     "updated": "info",
     "deprecated": "warning",
     "deleted": "danger",
     "activated": "success",
     "deactivated": "warning",
+    "released by an administrator": "warning",
 }
 
 
@@ -41,24 +44,30 @@ class RecentValueFilter(DropdownFilter):
     """Offers the values in the latest EVENTS_LOOKED_AT events: a query of all would get slower and slower."""
 
     column: ClassVar[str]
+    words: ClassVar[Mapping[str, str]]
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> Sequence[tuple[str, str]]:
         latest = Event.unscoped.filter(project__in=shown_project_ids(request)).order_by("-pk")[
             :EVENTS_LOOKED_AT
         ]
         events = Event.unscoped.filter(pk__in=latest.values("pk")).order_by(self.column)
-        return [(word, word) for word in events.values_list(self.column, flat=True).distinct()]
+        values = events.values_list(self.column, flat=True).distinct()
+        return [(value, self.words.get(value, value)) for value in values]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
         return queryset.filter(**{self.column: self.value()}) if self.value() else queryset
 
 
-class NounFilter(RecentValueFilter):
-    title = parameter_name = column = "noun"
+class KindFilter(RecentValueFilter):
+    title = "kind"
+    parameter_name = column = "noun"
+    words = KINDS
 
 
-class VerbFilter(RecentValueFilter):
-    title = parameter_name = column = "verb"
+class ActionFilter(RecentValueFilter):
+    title = "action"
+    parameter_name = column = "verb"
+    words = ACTIONS
 
 
 @admin.register(Event)
@@ -66,17 +75,18 @@ class EventAdmin(ProjectPagesAdmin):
     menu = Menu("Activity", "history")
     when_empty = "Every change is logged here, with who made it and when."
     add_scope = change_scope = delete_scope = None
-    project_pages = {"timeline": "Timeline"}
+    project_pages = {"agents": "By agent", "timeline": "Timeline"}
+    kept_by_tabs = ("from", "to")
 
     list_display = ("when", "who", "what", "on", "note")
     list_display_links = ("when",)
     list_select_related = ("agent", "project")
-    list_filter = (ProjectFilter, TimeRangeFilter, AgentFilter, NounFilter, VerbFilter)
+    list_filter = (ProjectFilter, TimeRangeFilter, AgentFilter, KindFilter, ActionFilter)
     search_fields = ("ref",)
     search_help_text = "Ref"
     date_hierarchy = "at"
     ordering = ("-pk",)
-    fields = ("project", "happened", "who", "verb", "about", "note", "data_list")
+    fields = ("project", "happened", "who", "what", "about", "note", "data_list")
 
     def get_urls(self) -> list[URLPattern]:
         opening = path(
@@ -94,6 +104,10 @@ class EventAdmin(ProjectPagesAdmin):
         messages.warning(request, f"{event.ref} has no page. It may have been deleted.")
         return HttpResponseRedirect(self.url("change", event.pk))
 
+    def agents_page(self, request: HttpRequest, project: Project | None) -> HttpResponse:
+        shown = by_agent_context(project, request.GET.dict()) if project else {}
+        return self.project_page(request, "agents", "ctxhub/by_agent.html", project, **shown)
+
     def timeline_page(self, request: HttpRequest, project: Project | None) -> HttpResponse:
         last_visit = note_visit(request.user.pk) if request.user.pk else None
         shown = timeline_context(project, request.GET.dict(), last_visit) if project else {}
@@ -107,9 +121,9 @@ class EventAdmin(ProjectPagesAdmin):
     def who(self, event: Event) -> SafeString:
         return name(event.agent.name if event.agent else "system")
 
-    @display(description="Verb", label=VERB_COLOURS)
+    @display(description="Action", label=ACTION_COLOURS)
     def what(self, event: Event) -> str:
-        return event.verb
+        return action_word(event.verb)
 
     @display(description="Ref")
     def on(self, event: Event) -> SafeString:
@@ -126,9 +140,10 @@ class EventAdmin(ProjectPagesAdmin):
 
     @display(description="Data")
     def data_list(self, event: Event) -> SafeString | str:
-        rows = format_html_join(
-            "", "<dt>{}</dt><dd>{}</dd>", ((name, written(value)) for name, value in event.data.items())
-        )
+        changed = {name: f"{written(old)} → {written(new)}" for name, old, new in changed_values(event.data)}
+        told = ("changed", "old", "new") if changed else ()
+        data = {name: written(value) for name, value in event.data.items() if name not in told}
+        rows = format_html_join("", "<dt>{}</dt><dd>{}</dd>", (data | changed).items())
         return format_html('<dl class="ctx-facts ctx-data">{}</dl>', rows) if rows else ""
 
     happened = time_in_full("at", "When")

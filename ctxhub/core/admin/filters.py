@@ -8,7 +8,7 @@ from django import forms
 from django.contrib.admin import ListFilter
 from django.contrib.admin.options import IncorrectLookupParameters
 from django.contrib.admin.views.main import ChangeList
-from django.db.models import QuerySet
+from django.db.models import F, QuerySet
 from django.http import HttpRequest
 from django.utils import timezone
 from django.utils.dateparse import parse_datetime
@@ -48,15 +48,8 @@ class NameFilter(TextFilter):
         self.request = request
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
-        name = (self.value() or "").strip().casefold()
-        if not name:
-            return queryset
         names = self.model.unscoped.filter(project__in=shown_project_ids(self.request))
-        if names.filter(folded=name).exists():
-            return queryset.filter(**{f"{self.lookup}__folded": name})
-        # A subquery, so that a row with several matching names is listed once.
-        matches = queryset.model._base_manager.filter(**{f"{self.lookup}__folded__contains": name})
-        return queryset.filter(pk__in=matches.values("pk"))
+        return _named(queryset, names, self.lookup, self.value())
 
     def choices(self, changelist: ChangeList) -> Iterator[Any]:
         choice: Any = next(super().choices(changelist))
@@ -85,9 +78,40 @@ class CategoryFilter(NameFilter):
     model, lookup = Category, "category"
 
 
-class AgentFilter(NameFilter):
+class AgentFilter(DropdownFilter):
+    """A choice of the agents seen last, and of the one in the URL.
+
+    Ignores case; matches parts of names if no name is equal.
+    """
+
     title = parameter_name = "agent"
-    model, lookup = Agent, "agent"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        agents = Agent.unscoped.filter(project__in=shown_project_ids(request))
+        seen = agents.order_by(F("last_seen_at").desc(nulls_last=True), "folded")
+        names: dict[str, str] = {}
+        for folded, name in seen.values_list("folded", "name")[:NAMES_OFFERED]:
+            names.setdefault(folded, name)
+        if value := (self.value() or "").strip():
+            # The select shows a choice only as it is spelled.
+            self.used_parameters["agent"] = names.setdefault(value.casefold(), value)
+        return [(name, name) for name in names.values()]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
+        agents = Agent.unscoped.filter(project__in=shown_project_ids(request))
+        return _named(queryset, agents, "agent", self.value())
+
+
+def _named(queryset: QuerySet[Any], names: QuerySet[Any], lookup: str, value: str | None) -> QuerySet[Any]:
+    """The rows whose `lookup` has this name, or a part of it if none of the names is equal."""
+    name = (value or "").strip().casefold()
+    if not name:
+        return queryset
+    if names.filter(folded=name).exists():
+        return queryset.filter(**{f"{lookup}__folded": name})
+    # A subquery, so that a row with several matching names is listed once.
+    matches = queryset.model._base_manager.filter(**{f"{lookup}__folded__contains": name})
+    return queryset.filter(pk__in=matches.values("pk"))
 
 
 class LayerFilter(DropdownFilter):

@@ -1,6 +1,6 @@
 """Pages about one project: its choice, tabs, and pages of the project beside the list of a model."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar
@@ -39,6 +39,8 @@ class ProjectPagesAdmin(ProjectAdmin):
 
     change_list_template = "ctxhub/tabbed_list.html"
     project_pages: ClassVar[Mapping[str, str]]
+    # Names in the query string that the tabs keep.
+    kept_by_tabs: ClassVar[Sequence[str]] = ()
 
     def get_urls(self) -> list[URLPattern]:
         pages = [self._pattern(name) for name in self.project_pages]
@@ -50,7 +52,7 @@ class ProjectPagesAdmin(ProjectAdmin):
     def changelist_view(
         self, request: HttpRequest, extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
-        tabs = self._page_tabs(LIST, chosen_project(request))
+        tabs = self._page_tabs(request, LIST, chosen_project(request))
         response: HttpResponse = super().changelist_view(
             request, {"page_tabs": tabs, **(extra_context or {})}
         )
@@ -65,7 +67,7 @@ class ProjectPagesAdmin(ProjectAdmin):
             template,
             f"{str(self.opts.verbose_name_plural).capitalize()}: {self.project_pages[name].lower()}",
             project=project,
-            page_tabs=self._page_tabs(name, project),
+            page_tabs=self._page_tabs(request, name, project),
             projects=project_tabs(request, project, partial(self.url_of_page, name)),
             **context,
         )
@@ -80,8 +82,10 @@ class ProjectPagesAdmin(ProjectAdmin):
         url_name = f"{self.opts.app_label}_{self.opts.model_name}_{name}"
         return path(f"{name}/", self.admin_site.admin_view(view), name=url_name)
 
-    def _page_tabs(self, current: str, project: Project | None) -> list[Tab]:
+    def _page_tabs(self, request: HttpRequest, current: str, project: Project | None) -> list[Tab]:
         titles = {LIST: "List", **self.project_pages}
+        kept = {name: request.GET[name] for name in self.kept_by_tabs if request.GET.get(name)}
         return [
-            Tab(title, self.url_of_page(name, project), name == current) for name, title in titles.items()
+            Tab(title, self.url_of_page(name, project, **kept), name == current)
+            for name, title in titles.items()
         ]

@@ -32,19 +32,24 @@ def set_config(*, caller: Caller, values: Mapping[str, Any]) -> dict[str, Any]:
         new = {**old, **cleaned}
         changed = [name for name in new if new[name] != old[name]]
         if changed:
-            _store(caller, new, changed)
+            _store(caller, old, new, changed)
     return new
 
 
-def _store(caller: Caller, config: Mapping[str, Any], changed: list[str]) -> None:
+def _store(caller: Caller, old: Mapping[str, Any], new: Mapping[str, Any], changed: list[str]) -> None:
     defaults = config_values(Config())
-    differing = {name: value for name, value in config.items() if value != defaults[name]}
+    differing = {name: value for name, value in new.items() if value != defaults[name]}
     Project.objects.filter(pk=caller.project_id).update(config=differing)
     at = clock.now()
+    data = {
+        "changed": changed,
+        "old": {name: old[name] for name in changed},
+        "new": {name: new[name] for name in changed},
+    }
     record(
         project_id=caller.project_id,
         agent_id=register_agent(caller, at),
-        changes=[Change("config", "updated", "config:project", {"changed": changed})],
+        changes=[Change("config", "updated", "config:project", data)],
         at=at,
     )
 

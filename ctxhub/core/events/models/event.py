@@ -3,6 +3,7 @@
 from django.db import models
 
 from ctxhub.core.accounts.models.agent import Agent
+from ctxhub.core.events.words import action_word
 from ctxhub.core.kit.models import ProjectRow
 
 
@@ -25,4 +26,4 @@ class Event(ProjectRow):
         )
 
     def __str__(self) -> str:
-        return f"{self.verb} {self.ref}"
+        return f"{action_word(self.verb)} {self.ref}"

@@ -1,5 +1,6 @@
 """Reads the event log: activity, updates for an agent, and the time of an event cursor."""
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -14,6 +15,7 @@ from ctxhub.core.kit.listing import Listing, make_cursor, read_cursor
 from ctxhub.core.models import Event
 
 NEW_EVENTS_READ = 10_000
+VALUE_CHARACTERS = 40
 
 # The verbs of events by the names of actions, which agents may use in the filter `verbs`.
 VERBS_OF_ACTION = {
@@ -133,12 +135,21 @@ def list_activity(
 
 
 def note_of(data: dict[str, Any]) -> str:
-    """An event's data as a short text: `1.0.0 > 1.0.1: value, tags`."""
+    """An event's data as a short text: `1.0.0 > 1.0.1: value, tags`, `message_hours 24 > 48`."""
     version = " > ".join(dict.fromkeys(str(data[name]) for name in ("was", "version") if name in data))
-    changed = ", ".join(data.get("changed", ()))
+    values = {name: f"{name} {_short(old)} > {_short(new)}" for name, old, new in changed_values(data)}
+    changed = ", ".join(values.get(name, name) for name in data.get("changed", ()))
     note = ": ".join(part for part in (version, changed) if part)
     reason = str(data.get("note") or data.get("reason") or "")
     return "; ".join(part for part in (note, reason[:100]) if part)
+
+
+def changed_values(data: Mapping[str, Any]) -> list[tuple[str, Any, Any]]:
+    """Name, old and new value of what changed, of an event that holds both."""
+    old, new = data.get("old"), data.get("new")
+    if not (isinstance(old, Mapping) and isinstance(new, Mapping)):
+        return []
+    return [(name, old.get(name), value) for name, value in new.items()]
 
 
 def count_updates(caller: Caller, *, since: str | None = None) -> dict[str, Any]:
@@ -188,6 +199,11 @@ def read_new_events(project_id: int, after: int) -> list[NewEvent]:
         [project_id, after, NEW_EVENTS_READ],
     )
     return [NewEvent(row_id, noun, agent, sql.read_json(data)) for row_id, noun, agent, data in found]
+
+
+def _short(value: Any) -> str:
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= VALUE_CHARACTERS else f"{text[:VALUE_CHARACTERS].rstrip()}…"
 
 
 def _verbs_of_events(verbs: Iterable[str]) -> list[str]:
