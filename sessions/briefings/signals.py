@@ -9,8 +9,11 @@ from django.dispatch import receiver
 from ctxhub.core.given import GivenAnswer, given, register_reader
 from ctxhub.core.history import Change, changed
 from sessions.briefings.selectors.given import given_since
+from sessions.briefings.services.lease_telling import tell_of_release
 from sessions.briefings.services.recording import WRITER
 from sessions.briefings.services.telling import tell_of_changes
+from tracking.history.leases import force_released
+from tracking.sql.leases import LeaseRow
 
 
 @receiver(given)
@@ -25,6 +28,13 @@ def tell(
     """Tell of changed decisions. An import has no agent, and tells nobody."""
     if agent_id is not None:
         tell_of_changes(project_id=project_id, changer_id=agent_id, changes=changes, at=at)
+
+
+@receiver(force_released)
+def tell_holders(
+    project_id: int, agent_id: int | None, leases: Sequence[LeaseRow], reason: str, **_: Any
+) -> None:
+    tell_of_release(project_id=project_id, agent_id=agent_id, leases=leases, reason=reason)
 
 
 register_reader(given_since)

@@ -157,8 +157,13 @@ def test_another_agents_lease_needs_force_and_the_admin_scope(
     assert ada_rest.patch(f"leases/{made}/", {"minutes": 5}).status == 403
     assert ada_rest.delete(f"leases/{made}/").status == 403
     assert ben_rest.delete(f"leases/{own}/?force=true").status == 403
-    assert ada_rest.delete(f"leases/{made}/?force=true").status == 204
-    assert Event.objects.in_project(apollo).order_by("-pk")[0].verb == "force_released"
+    assert ada_rest.delete(f"leases/{made}/?force=true&reason=Silent").status == 204
+    event = Event.objects.in_project(apollo).order_by("-pk")[0]
+    assert (event.verb, event.data["reason"]) == ("force_released", "Silent")
+    [heard] = ben_rest.get("messages/").body["items"]
+    assert heard["text"].startswith("I released your lease on a: Silent.")
+    refused = ada_rest.post("leases/release/", {"all": True, "reason": 5})
+    assert (refused.status, "reason" in refused.body["message"]) == (400, True)
 
 
 def test_all_own_leases_are_released(ada_rest: RestClient, ben_rest: RestClient) -> None:

@@ -59,9 +59,15 @@ def test_another_agents_lease_needs_force_and_the_admin_scope(
         error = ada_mcp.call("file", action, lease_id=made)
         assert (error["error"], "'ben'" in error["message"]) == ("not_allowed", True)
     assert ben_mcp.call("file", "release", lease_id=own, force=True)["error"] == "not_allowed"
-    assert ada_mcp.call("file", "release", lease_id=made, force=True) == {"released": 1}
-    assert ben_mcp.call("file", "release", all=True) == {"released": 0}
-    assert ada_mcp.rows("hub", "activity", limit=1)[0]["note"] == "held by ben: a"
+    assert ada_mcp.call("file", "release", lease_id=made, force=True, reason="Ben is on holiday.") == {
+        "released": 1
+    }
+    assert ben_mcp.call("file", "release", all=True) == {"released": 0, "mail": 1}
+    assert ada_mcp.rows("hub", "activity", limit=1)[0]["note"] == "held by ben: a; Ben is on holiday."
+    [heard] = ben_mcp.rows("message", "inbox")
+    assert (heard["from"], heard["type"], heard["priority"]) == ("ada", "warning", "high")
+    assert heard["text"] == "I released your lease on a: Ben is on holiday. Others can lease it now."
+    assert heard["payload"] == {"refs": [f"lease:{made}"]}
 
 
 @pytest.mark.parametrize(
@@ -74,6 +80,8 @@ def test_another_agents_lease_needs_force_and_the_admin_scope(
         ("release", {}, "invalid", "all:true"),
         ("release", {"lease_id": 1, "all": True}, "invalid", "both"),
         ("release", {"lease_id": 10**30}, "not_found", "lease"),
+        ("release", {"all": True, "reason": "x" * 70_000}, "invalid", "reason"),
+        ("release", {"all": True, "reason": "a\0b"}, "invalid", "reason"),
         ("leases", {"cursor": "x"}, "invalid", "cursor"),
         ("leases", {"path": ".."}, "invalid", "path"),
         ("leases", {"limit": 0}, "invalid", "limit"),

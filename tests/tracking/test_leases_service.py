@@ -19,6 +19,7 @@ from ctxhub.core.kit.errors import Conflict, CtxhubError, InvalidInput, LimitRea
 from ctxhub.core.kit.transactions import write_transaction
 from ctxhub.core.models import Agent, Event, Project
 from ctxhub.core.toolbox.dispatch import call
+from messaging.models import Message
 from tests.tables import dump_project
 from tracking.models import Lease, LeasePath
 from tracking.selectors.leases import list_leases
@@ -247,6 +248,40 @@ def test_another_agents_lease_is_released_only_by_force(ada: Caller, ben: Caller
     assert (event.verb, str(event.agent)) == ("force_released", "ben")
     assert event.data == {"holder": "ada", "paths": ["src/**"], "note": "held by ada: src/**"}
     assert Lease.objects.in_project(apollo).get().released_by == event.agent
+
+
+def test_the_reason_of_a_release_is_in_the_log_and_in_a_message_to_the_holder(
+    ada: Caller, ben: Caller, apollo: Project
+) -> None:
+    made = lease(ada, "src/**")
+    release_leases(caller=ben, lease_id=made, force=True, reason="She is on holiday.")
+    newest, sent = Event.objects.in_project(apollo).order_by("-pk")[:2]
+    assert (newest.data["reason"], sent.verb) == ("She is on holiday.", "sent")
+    [message] = Message.objects.in_project(apollo)
+    assert message.text == "I released your lease on src/**: She is on holiday. Others can lease it now."
+    assert list(message.deliveries.values_list("name", flat=True)) == ["ada"]
+    own = lease(ben, "lib")
+    release_leases(caller=ben, lease_id=own, reason="Done.")
+    assert Event.objects.in_project(apollo).order_by("-pk")[0].data["reason"] == "Done."
+    assert Message.objects.in_project(apollo).count() == 1
+
+
+@pytest.mark.parametrize("reason", ["x" * 65_537, "a\0b", "the key is ghp_" + "1a" * 18])
+def test_a_reason_that_cannot_be_stored_releases_nothing(ada: Caller, apollo: Project, reason: str) -> None:
+    made = lease(ada, "src/**")
+    other = Caller(project=apollo, agent="ada", scopes=frozenset({READ, WRITE}))
+    with pytest.raises(InvalidInput, match="reason"):
+        release_leases(caller=other, lease_id=made, reason=reason)
+    assert listed(apollo) == [made]
+
+
+def test_a_long_lease_is_cut_in_the_message_about_its_release(
+    ada: Caller, ben: Caller, apollo: Project
+) -> None:
+    made = lease(ada, *(f"{n}/{'x' * 900}" for n in range(50)))
+    release_leases(caller=ben, lease_id=made, force=True, reason="é" * 30_000)
+    [message] = Message.objects.in_project(apollo)
+    assert len(message.text) < 1_300
 
 
 def test_force_on_an_own_lease_is_an_ordinary_release(ada: Caller, apollo: Project) -> None:

@@ -1,31 +1,52 @@
 """Lease admin: who holds what and until when; administrators may release leases by force."""
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
+from django import forms
 from django.contrib import admin, messages
 from django.db.models import Q, QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.utils.html import format_html_join
+from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.safestring import SafeString, mark_safe
 from unfold.contrib.filters.admin import BooleanRadioFilter
 from unfold.decorators import display
 from unfold.enums import ActionVariant
+from unfold.widgets import UnfoldAdminTextInputWidget
 
+from ctxhub.core.admin.access import access_of, shown_project
 from ctxhub.core.admin.base import Menu, person
 from ctxhub.core.admin.columns import mono, name, preview, time_in_full
 from ctxhub.core.admin.filters import AgentFilter, ProjectFilter
 from ctxhub.core.admin.logged import LoggedAdmin
+from ctxhub.core.admin.project_pages import ProjectPagesAdmin
 from ctxhub.core.admin.refusals import refused_line
+from ctxhub.core.admin.service_form import sentence
 from ctxhub.core.admin.unfold_compat import DropdownFilter, action
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import ADMIN
-from ctxhub.core.kit.errors import NotAllowed
+from ctxhub.core.kit.errors import CtxhubError, NotAllowed
+from ctxhub.core.models import Project
 from ctxhub.core.templatetags.moments import ago, moment
+from tracking.admin.board.page import board_context
+from tracking.admin.release_button import release_button
 from tracking.models import Lease
+from tracking.selectors.leases import SILENT_AFTER, is_silent
 from tracking.services.leases import release_leases
 
-STATE_COLOURS = {"live": "success", "expired": "warning", "released": "info"}
+# A lease is shown as silent if it is live and its holder is silent.
+STATE_COLOURS = {"live": "success", "silent": "danger", "expired": "warning", "released": "info"}
+
+
+class ReleaseForm(forms.Form):
+    reason = forms.CharField(
+        required=False,
+        max_length=500,
+        widget=UnfoldAdminTextInputWidget,
+        help_text="For the log, and for the holder.",
+    )
 
 
 class StateFilter(DropdownFilter):
@@ -36,8 +57,11 @@ class StateFilter(DropdownFilter):
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
         now = clock.now()
+        live = Q(released_at=None, expires_at__gt=now)
+        seen = Q(agent__last_seen_at__gte=now - SILENT_AFTER)
         states = {
-            "live": Q(released_at=None, expires_at__gt=now),
+            "live": live,
+            "silent": live & ~seen,
             "expired": Q(released_at=None, expires_at__lte=now),
             "released": Q(released_at__isnull=False),
         }
@@ -45,13 +69,15 @@ class StateFilter(DropdownFilter):
 
 
 @admin.register(Lease)
-class LeaseAdmin(LoggedAdmin):
+class LeaseAdmin(ProjectPagesAdmin, LoggedAdmin):
     menu = Menu("Activity", "lock_clock")
+    project_pages = {"board": "Board"}
     ref_kind = "lease"
     when_empty = "Agents reserve the paths that they work on with file lease."
     add_scope = change_scope = delete_scope = None
 
     list_display = ("reserves", "holder", "mode", "state", "left", "why", "taken")
+    list_after_template = "ctxhub/release_form.html"
     list_display_links = ("reserves",)
     list_filter = (ProjectFilter, StateFilter, AgentFilter, ("exclusive", BooleanRadioFilter))
     list_select_related = ("project", "agent", "released_by")
@@ -79,6 +105,39 @@ class LeaseAdmin(LoggedAdmin):
         rows: QuerySet[Lease] = super().get_queryset(request)
         return rows.prefetch_related("paths")
 
+    # -- Pages -------------------------------------------------------------------------------------
+
+    def board_page(self, request: HttpRequest, project: Project | None) -> HttpResponse:
+        if project is None:
+            return self.project_page(request, "board", "ctxhub/board.html", None)
+        may_release = access_of(request).may(ADMIN, project.pk)
+        shown = board_context(project, request.GET.dict(), may_release)
+        return self.project_page(request, "board", "ctxhub/board.html", project, **shown)
+
+    def get_list_display(self, request: HttpRequest) -> Any:
+        """Adds the buttons that release live leases, for those who may."""
+        columns = super().get_list_display(request)
+        if not self._may_release_some(request):
+            return columns
+        projects = set(access_of(request).project_ids(ADMIN))
+
+        @display(description="Release")
+        def release(lease: Lease) -> SafeString | str:
+            is_live = lease.state(clock.now()) == "live"
+            return release_button(lease) if is_live and lease.project_id in projects else ""
+
+        return [*columns, release]
+
+    def changelist_view(
+        self, request: HttpRequest, extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        may_release = {"may_release": self._may_release_some(request)}
+        return super().changelist_view(request, {**may_release, **(extra_context or {})})
+
+    def _may_release_some(self, request: HttpRequest) -> bool:
+        project = shown_project(request)
+        return access_of(request).may(ADMIN, project.pk if project else None)
+
     # -- Cells -------------------------------------------------------------------------------------
 
     @display(description="Reserves")
@@ -96,7 +155,9 @@ class LeaseAdmin(LoggedAdmin):
 
     @display(description="State", label=STATE_COLOURS)
     def state(self, lease: Lease) -> str:
-        return lease.state(clock.now())
+        now = clock.now()
+        state = lease.state(now)
+        return "silent" if state == "live" and is_silent(lease.agent.last_seen_at, now) else state
 
     @display(description="Ends", ordering="expires_at")
     def left(self, lease: Lease) -> SafeString | str:
@@ -145,11 +206,17 @@ class LeaseAdmin(LoggedAdmin):
     )
     def force_release(self, request: HttpRequest, object_id: str) -> HttpResponse:
         leases = self.get_queryset(request).filter(pk=object_id)
-        return self._release(request, leases, self.url("change", object_id))
+        return self._release(request, leases, self._back(request) or self.url("change", object_id))
 
     @admin.action(description="Release the selected leases by force", permissions=["release"])
     def force_release_selected(self, request: HttpRequest, queryset: QuerySet[Lease]) -> HttpResponse:
         return self._release(request, queryset, self.url("changelist"))
+
+    def _back(self, request: HttpRequest) -> str:
+        """The page of leases from which the form was sent; "" for any other URL."""
+        back = request.POST.get("back", "")
+        is_own = back.startswith(self.url("changelist"))
+        return back if is_own and url_has_allowed_host_and_scheme(back, allowed_hosts=None) else ""
 
     def _release(self, request: HttpRequest, leases: QuerySet[Lease], return_url: str) -> HttpResponse:
         """Ask for confirmation, then release the live leases: all or none of each project."""
@@ -160,23 +227,35 @@ class LeaseAdmin(LoggedAdmin):
                 self.count_refusal(request, chosen[0], NotAllowed(_why_not(chosen)))
             messages.error(request, _why_not(chosen))
             return HttpResponseRedirect(return_url)
-        if "confirmed" not in request.POST:
-            return self.page(
-                request,
-                "ctxhub/release_leases.html",
-                "Release",
-                rows=chosen,
-                back=return_url,
-                action_name=request.POST.get("action", ""),
-            )
-        released = sum(self.write_each(request, chosen, _release_by_force))
+        form = ReleaseForm(request.POST if "confirmed" in request.POST else None)
+        if form.is_valid() and self._release_each(request, chosen, form):
+            return HttpResponseRedirect(return_url)
+        return self.page(
+            request,
+            "ctxhub/release_leases.html",
+            "Release",
+            form=form,
+            rows=chosen,
+            back=return_url,
+            action_name=request.POST.get("action", ""),
+        )
+
+    def _release_each(self, request: HttpRequest, leases: Sequence[Lease], form: ReleaseForm) -> bool:
+        """Whether the leases were released; otherwise the form says why not."""
+        release = partial(_release_by_force, reason=form.cleaned_data["reason"])
+        try:
+            released = sum(self.write_each(request, leases, release))
+        except CtxhubError as error:
+            self.count_refusal(request, leases[0], error)
+            form.add_error("reason", sentence(error))
+            return False
         leases_were = "lease was" if released == 1 else "leases were"
         messages.success(request, f"{released} {leases_were} released. The log records that you did it.")
-        return HttpResponseRedirect(return_url)
+        return True
 
 
-def _release_by_force(lease: Lease) -> int:
-    return release_leases(caller=person(), lease_id=lease.pk, force=True)["released"]
+def _release_by_force(lease: Lease, reason: str) -> int:
+    return release_leases(caller=person(), lease_id=lease.pk, force=True, reason=reason)["released"]
 
 
 def _why_not(chosen: Sequence[Lease]) -> str:

@@ -3,7 +3,7 @@
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from django.db.models import Count
 from django.db.models.functions import Coalesce
@@ -16,12 +16,11 @@ from ctxhub.core.admin.urls import list_url
 from ctxhub.core.kit import clock
 from ctxhub.core.models import Project
 from tracking.models import FileChange, Lease
+from tracking.selectors.leases import is_silent
 
 LEASES_SHOWN = 300
 CHANGES_READ = 2_000
 FOLDERS_SHOWN, FILES_NAMED = 8, 3
-# A holder of a live lease that was not seen for so long is called silent.
-SILENT_AFTER = timedelta(minutes=30)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,15 +47,14 @@ def lease_bars(project: Project, period: Period) -> list[Bar]:
             min(lease.ended, now),
             f"{lease.agent.name}: {', '.join(sorted(path.pattern for path in lease.paths.all()))[:200]}",
             reverse("admin:tracking_lease_change", args=[lease.pk]),
-            _role(lease, now - SILENT_AFTER, lease.state(now) == "live"),
+            _role(lease, now),
         )
         for lease in shown.prefetch_related("paths").order_by("-pk")[:LEASES_SHOWN]
     ]
 
 
-def _role(lease: Lease, silent_since: datetime, is_live: bool) -> str:
-    seen = lease.agent.last_seen_at
-    if is_live and (seen is None or seen < silent_since):
+def _role(lease: Lease, now: datetime) -> str:
+    if lease.state(now) == "live" and is_silent(lease.agent.last_seen_at, now):
         return "silent"
     return "exclusive" if lease.exclusive else "shared"
 

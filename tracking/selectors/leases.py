@@ -1,7 +1,7 @@
 """Reads leases: live ones in lists, any by its id."""
 
 from collections.abc import Collection, Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Annotated, Any
 
 from typing_extensions import TypedDict
@@ -22,6 +22,8 @@ from tracking.selectors.paths import clean_pattern
 from tracking.sql import leases as rows
 from tracking.sql.leases import HeldPath, LeaseRow
 
+# A holder that was not seen for so long is silent.
+SILENT_AFTER = timedelta(minutes=30)
 COLUMNS = ("lease_id", "paths", "by", "exclusive", "reason", "expires", "fence")
 
 
@@ -103,6 +105,11 @@ def _overlaps(held: str, patterns: Collection[str]) -> bool:
     return held in patterns or any(
         overlap(held, pattern) for pattern in patterns if not is_one_file or is_glob(pattern)
     )
+
+
+def is_silent(seen_at: datetime | None, now: datetime) -> bool:
+    """Whether an agent that was last seen then is silent."""
+    return seen_at is None or seen_at < now - SILENT_AFTER
 
 
 def leases_of_others(project_id: int, folded: str, now: datetime, *, limit: int = 50) -> list[LeaseRow]:

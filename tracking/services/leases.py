@@ -95,16 +95,23 @@ def renew_lease(*, caller: Caller, lease_id: int, minutes: int = MINUTES) -> Lea
 
 
 def release_leases(
-    *, caller: Caller, lease_id: int | None = None, all: bool = False, force: bool = False
+    *,
+    caller: Caller,
+    lease_id: int | None = None,
+    all: bool = False,
+    force: bool = False,
+    reason: str | None = None,
 ) -> ReleaseAnswer:
     """Release one lease, or all of the caller's agent. A lease that has already ended is not counted.
 
-    Another agent's lease needs `force`, which requires the scope admin and is logged.
+    Another agent's lease needs `force`, which requires the scope admin. The log tells who did it and why,
+    and the holder gets a message.
     """
     if (lease_id is None) != all:
         raise _unclear("both lease_id and all" if all else "neither lease_id nor all")
     if force:
         caller.require(ADMIN, "Releasing by force")
+    reason = clean_text(reason, "reason", caller)
     with write_transaction(caller.project_id):
         at = clock.now()
         if lease_id is None:
@@ -113,7 +120,7 @@ def release_leases(
             lease = _own_lease(caller, lease_id, "release", is_forced=force)
             leases = [lease] if lease.state(at) == "live" else []
         if leases:
-            _end(caller, leases, at)
+            _end(caller, leases, reason, at)
     return {"released": len(leases)}
 
 
@@ -203,7 +210,7 @@ def _own_lease(caller: Caller, lease_id: int, verb: str, *, is_forced: bool = Fa
     return lease
 
 
-def _end(caller: Caller, leases: Sequence[LeaseRow], at: datetime) -> None:
+def _end(caller: Caller, leases: Sequence[LeaseRow], reason: str, at: datetime) -> None:
     is_own = leases[0].folded == caller.agent.casefold()
     agent_id = register_agent(caller, at)
     rows.end_leases([lease.id for lease in leases], agent_id, at)
@@ -213,6 +220,7 @@ def _end(caller: Caller, leases: Sequence[LeaseRow], at: datetime) -> None:
         verb="released" if is_own else "force_released",
         leases=leases,
         at=at,
+        reason=reason,
     )
 
 

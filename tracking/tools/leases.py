@@ -76,9 +76,15 @@ def release(
     lease_id: Annotated[LeaseId, About("Or this one.")] | Unset = UNSET,
     all: Annotated[bool, About("All of yours.")] = False,
     force: Force = False,
+    reason: str | None = None,
 ) -> services.ReleaseAnswer:
-    """End your lease, or all of yours; `force` ends another's, for administrators."""
-    return services.release_leases(caller=caller, lease_id=if_set(lease_id, None), all=all, force=force)
+    """End your lease, or all of yours; `force` ends another's, for administrators.
+
+    Its holder gets a message with your `reason`, which the log tells, too.
+    """
+    return services.release_leases(
+        caller=caller, lease_id=if_set(lease_id, None), all=all, force=force, reason=reason
+    )
 
 
 @action(

@@ -3,8 +3,9 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 
+from ctxhub.core.admin.timeline.axis import AxisTime, axis_times
 from ctxhub.core.admin.timeline.periods import Period
 from ctxhub.core.admin.timeline.sources import Arrow, Bar, Mark
 from ctxhub.core.admin.timeline.ticks import SUBJECTS, Tick
@@ -15,21 +16,12 @@ LANE, ROW, FIRST_ROW = 76, 11, 12
 BAR_TOP, BAR_HEIGHT, BAR_ROWS = 60, 5, 2
 LEAST_RADIUS, MOST_RADIUS = 2.2, 5.5
 HEAD = 4
-LABELS = 9
-STEPS = [
-    *(timedelta(minutes=minutes) for minutes in (1, 2, 5, 10, 15, 30)),
-    *(timedelta(hours=hours) for hours in (1, 2, 3, 6, 12)),
-    *(timedelta(days=days) for days in (1, 2, 7)),
-]
 
 
 @dataclass(frozen=True, slots=True)
 class Label:
-    """A time on the axis; `is_day`: it begins a day."""
-
     x: float
-    text: str
-    is_day: bool
+    time: AxisTime
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +121,7 @@ def lay_out(
     }
     return Lanes(
         lanes=list(lanes.values()),
-        labels=_labels(period, scale),
+        labels=[Label(scale.x(time.at), time) for time in axis_times(period)],
         dots=[_dot(tick, lanes[tick.agent_id], scale) for tick in ticks if tick.agent_id in lanes],
         stripes=_stripes(bars, lanes, scale),
         curves=[curve for arrow in arrows for curve in _curves(arrow, lanes, scale)],
@@ -185,17 +177,3 @@ def _curve(arrow: Arrow, x: float, y: float, end: float) -> Curve:
 def _cross(mark: Mark, lane: Lane, scale: _Scale) -> Cross:
     x, y = scale.x(mark.at), lane.top + BAR_TOP - 4
     return Cross(f"M{x - 4:g} {y - 4:g}L{x + 4:g} {y + 4:g}M{x - 4:g} {y + 4:g}L{x + 4:g} {y - 4:g}", mark)
-
-
-def _labels(period: Period, scale: _Scale) -> list[Label]:
-    """Round times of the project's time zone, at most LABELS of them."""
-    step = next((step for step in STEPS if period.length / step <= LABELS), STEPS[-1])
-    midnight = period.local(period.begin).replace(hour=0, minute=0, second=0, microsecond=0)
-    labels = []
-    # By wall clock: an hour is left out or repeated where the clocks change.
-    for n in range(math.ceil((period.length + timedelta(days=2)) / step)):
-        at = midnight + n * step
-        if period.begin <= at < period.end:
-            is_day = not (at.hour or at.minute)
-            labels.append(Label(scale.x(at), f"{at:%a} {at.day}" if is_day else f"{at:%H:%M}", is_day))
-    return labels

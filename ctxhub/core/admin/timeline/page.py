@@ -11,31 +11,17 @@ from django.urls import reverse
 
 from ctxhub.core.accounts.selectors.config import read_config
 from ctxhub.core.admin.timeline import sources
+from ctxhub.core.admin.timeline.choices import period_choices
 from ctxhub.core.admin.timeline.lanes import lay_out
-from ctxhub.core.admin.timeline.periods import (
-    FIELD_FORMAT,
-    LAST,
-    VISIT,
-    Period,
-    read_period,
-    yesterday_evening,
-)
+from ctxhub.core.admin.timeline.periods import Period, read_period
 from ctxhub.core.admin.timeline.refusals import refusal_marks
 from ctxhub.core.admin.timeline.sources import Account, Arrow, Bar, Mark
 from ctxhub.core.admin.timeline.ticks import SUBJECTS, Tick, count_ticks
-from ctxhub.core.admin.urls import in_project, list_url
+from ctxhub.core.admin.urls import list_url
 from ctxhub.core.models import Agent, Project
 
 LANES_SHOWN = 16
-TITLES = {"12h": "12 hours", "24h": "24 hours", "7d": "7 days"}
 SYSTEM = "system"
-
-
-@dataclass(frozen=True, slots=True)
-class Choice:
-    title: str
-    url: str
-    is_current: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +69,7 @@ def timeline_context(
     shown = found.agents[:LANES_SHOWN]
     return {
         "period": period,
-        "choices": _choices(project, period, last_visit),
+        "choices": period_choices(reverse("admin:core_event_timeline"), project, period, last_visit),
         "subjects": SUBJECTS,
         "drawing": lay_out(
             shown, period, ticks=found.ticks, bars=found.bars, arrows=found.arrows, marks=found.marks
@@ -168,15 +154,3 @@ def _stories(project: Project, period: Period, found: _Found) -> list[Story]:
         for agent_id, name, url in found.agents
         if found.totals[agent_id] or accounts[agent_id]
     ]
-
-
-def _choices(project: Project, period: Period, last_visit: datetime | None) -> list[Choice]:
-    page = reverse("admin:core_event_timeline")
-    since = period.local(yesterday_evening(period.zone))
-    is_since = not period.last and period.begin == since
-    lasts = [Choice(TITLES[last], in_project(page, project, last=last), period.last == last) for last in LAST]
-    evening = Choice(
-        "Since yesterday 18:00", in_project(page, project, **{"from": since.strftime(FIELD_FORMAT)}), is_since
-    )
-    visit = [Choice("Since my last visit", in_project(page, project, last=VISIT), period.last == VISIT)]
-    return [*lasts, evening, *(visit if last_visit else [])]

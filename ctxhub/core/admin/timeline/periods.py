@@ -10,10 +10,12 @@ from django.utils.dateparse import parse_datetime
 from ctxhub.core.kit import clock
 
 LAST = {
+    "1h": timedelta(hours=1),
     "12h": timedelta(hours=12),
     "24h": timedelta(hours=24),
     "7d": timedelta(days=7),
 }
+TITLES = {"1h": "1 hour", "12h": "12 hours", "24h": "24 hours", "7d": "7 days"}
 DEFAULT = "24h"
 VISIT = "visit"
 LONGEST = timedelta(days=31)
@@ -52,17 +54,29 @@ class Period:
         return at.astimezone(self.zone)
 
 
-def read_period(query: Mapping[str, str], zone: ZoneInfo, last_visit: datetime | None) -> Period:
-    """Without a readable choice, the last 24 hours. A period has at most 31 days: the last ones."""
+def read_period(
+    query: Mapping[str, str], zone: ZoneInfo, last_visit: datetime | None = None, default: str = DEFAULT
+) -> Period:
+    """Without a readable choice, `default`. A period has at most 31 days: the last ones."""
     now = clock.now()
+    period = _chosen(query, zone, last_visit, default, now)
+    if isinstance(period, Period):
+        return period
+    return Period(now - LAST[default], now, zone, default, f"{period} Shown: {TITLES[default]}.")
+
+
+def _chosen(
+    query: Mapping[str, str], zone: ZoneInfo, last_visit: datetime | None, default: str, now: datetime
+) -> Period | str:
+    """The period, or what is wrong with the query."""
     if query.get("from"):
         return _between(query["from"], query.get("to", ""), zone, now)
-    last = query.get("last") or DEFAULT
+    last = query.get("last") or default
     if last == VISIT:
         begin = max(last_visit or now - LAST[DEFAULT], now - LONGEST)
         return Period(min(begin, now - SHORTEST), now, zone, VISIT)
     if last not in LAST:
-        return _unclear(zone, now, f"There is no period {last[:20]!r}.")
+        return f"There is no period {last[:20]!r}."
     return Period(now - LAST[last], now, zone, last)
 
 
@@ -72,19 +86,15 @@ def yesterday_evening(zone: ZoneInfo) -> datetime:
     return datetime.combine(yesterday, EVENING, zone).astimezone(UTC)
 
 
-def _between(first: str, last: str, zone: ZoneInfo, now: datetime) -> Period:
+def _between(first: str, last: str, zone: ZoneInfo, now: datetime) -> Period | str:
     begin, end = _read(first, zone), _read(last, zone) if last else now
     if begin is None or end is None:
-        return _unclear(zone, now, "A time is written like 2026-11-23T18:00.")
+        return "A time is written like 2026-11-23T18:00."
     if begin >= end:
-        return _unclear(zone, now, "The period ends before it begins.")
+        return "The period ends before it begins."
     if end - begin > LONGEST:
         return Period(end - LONGEST, end, zone, problem="A period has at most 31 days; these are the last.")
     return Period(begin, max(end, begin + SHORTEST), zone)
-
-
-def _unclear(zone: ZoneInfo, now: datetime, problem: str) -> Period:
-    return Period(now - LAST[DEFAULT], now, zone, DEFAULT, f"{problem} Shown are the last 24 hours.")
 
 
 def _read(text: str, zone: ZoneInfo) -> datetime | None:

@@ -1,0 +1,36 @@
+"""The periods that a page offers, as tabs."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from ctxhub.core.admin.timeline.periods import (
+    FIELD_FORMAT,
+    LAST,
+    TITLES,
+    VISIT,
+    Period,
+    yesterday_evening,
+)
+from ctxhub.core.admin.urls import in_project
+from ctxhub.core.models import Project
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    title: str
+    url: str
+    is_current: bool
+
+
+def period_choices(
+    page: str, project: Project, period: Period, last_visit: datetime | None = None
+) -> list[Choice]:
+    """The last hours or days, since yesterday evening, since the last visit. `page`: its URL."""
+    since = period.local(yesterday_evening(period.zone))
+    is_since = not period.last and period.begin == since
+    lasts = [Choice(TITLES[last], in_project(page, project, last=last), period.last == last) for last in LAST]
+    evening = Choice(
+        "Since yesterday 18:00", in_project(page, project, **{"from": since.strftime(FIELD_FORMAT)}), is_since
+    )
+    visit = [Choice("Since my last visit", in_project(page, project, last=VISIT), period.last == VISIT)]
+    return [*lasts, evening, *(visit if last_visit else [])]
