@@ -82,6 +82,7 @@ WEB_APPS = [
     "unfold",
     "unfold.contrib.filters",
     "django.contrib.admin",
+    "django.contrib.humanize",
     "django.contrib.sessions",
     "django.contrib.messages",
     "django.contrib.staticfiles",

@@ -11,6 +11,7 @@ from ctxhub.core.admin import (
     stale,
     vocabulary,
 )
+from ctxhub.core.admin.use import admin as use
 
 __all__ = [
     "access_tokens",
@@ -21,5 +22,6 @@ __all__ = [
     "refusals",
     "sign_in",
     "stale",
+    "use",
     "vocabulary",
 ]
