@@ -9,6 +9,7 @@ from memory.decisions.api.decisions import (
     BatchViewSet,
     DecisionViewSet,
     SuggestionViewSet,
+    TrendViewSet,
     VersionViewSet,
 )
 from memory.decisions.api.templates import FromTemplateViewSet, TemplateViewSet
@@ -79,6 +80,7 @@ in_project = [
     path("decisions/", DecisionViewSet.as_view({"get": "list", "post": "create"})),
     path("decisions/batch/", BatchViewSet.as_view({"post": "create"})),
     path("decisions/suggest/", SuggestionViewSet.as_view({"get": "list"})),
+    path("trends/", TrendViewSet.as_view({"get": "list"})),
     path("decisions/analytics/", AnalyticsViewSet.as_view({"get": "retrieve"})),
     path("decisions/<key:key>/versions/", VersionViewSet.as_view({"get": "list"})),
     path(

@@ -1,7 +1,7 @@
 """Registers the noun `message`, and the unread counts that answers report as mail."""
 
 from ctxhub.core.events import mail
-from ctxhub.core.hub.selectors.hub import agent_facts
+from ctxhub.core.hub.selectors.hub import register_agent_facts
 from ctxhub.core.links import heads_of
 from ctxhub.core.registry import Noun, counter_of, register
 from messaging.models import Message
@@ -27,5 +27,5 @@ register(
         links=LINKS,
     )
 )
-agent_facts["unread"] = unread_of
+register_agent_facts(unread_of, "unread")
 mail.urgent.append(count_urgent)

@@ -1,6 +1,6 @@
 """Registers the nouns of the sessions app with the hub."""
 
-from ctxhub.core.hub.selectors.hub import agent_facts
+from ctxhub.core.hub.selectors.hub import register_agent_facts
 from ctxhub.core.links import heads_of
 from ctxhub.core.registry import Noun, counter_of, register
 from sessions.models import AgentSession
@@ -21,4 +21,4 @@ register(
         wakes=False,
     )
 )
-agent_facts["session"] = current_sessions
+register_agent_facts(current_sessions, "session")

@@ -23,6 +23,7 @@ from ctxhub.core.kit import failures
 from ctxhub.core.kit.background import When, all_writers
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Project
+from ctxhub.core.use import tally
 from memory.snapshots.services import accesses
 from tests.databases import end_other_connections
 from tests.emptying import empty_database, vacuum
@@ -147,6 +148,7 @@ def nothing_remembered() -> None:
     visitors._looked.clear()
     failures._unwritable_at.clear()
     accesses._noted.clear()
+    tally._adding_up.clear()
     accesses._WRITER.when = When.AT_ONCE
 
 

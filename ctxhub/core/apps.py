@@ -12,6 +12,7 @@ class CoreConfig(AppConfig):
         from ctxhub.core.hub import tools  # noqa: F401
         from ctxhub.core.paths.services import counting  # noqa: F401
         from ctxhub.core.text import token_count
+        from ctxhub.core.use import selectors, tally  # noqa: F401
 
         if settings.EXACT_TOKENS:
             token_count.use_exact_counts()

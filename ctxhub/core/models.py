@@ -12,12 +12,14 @@ from ctxhub.core.paths.models import PathPattern, StaleCursor
 from ctxhub.core.refusals.models import Refusal
 from ctxhub.core.search.models import SearchEntry, SearchText, SearchWord
 from ctxhub.core.toolbox.models import StoredAnswer
+from ctxhub.core.use.models import EmptySearch, TokenUse
 from ctxhub.core.vocabulary.models import Category, Layer, Scope, Tag
 
 __all__ = [
     "AccessToken",
     "Agent",
     "Category",
+    "EmptySearch",
     "Event",
     "Invitation",
     "Layer",
@@ -34,5 +36,6 @@ __all__ = [
     "StoredAnswer",
     "Tag",
     "Tally",
+    "TokenUse",
     "Visit",
 ]

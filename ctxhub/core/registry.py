@@ -10,7 +10,7 @@ from django.dispatch import Signal
 from ctxhub.core.events.selectors.stats import Counting, Stats
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import InvalidInput, shown, unknown_word
-from ctxhub.core.kit.inputs import PATH_LENGTH, clean_name
+from ctxhub.core.kit.inputs import PATH_LENGTH, clean_name, read_id
 from ctxhub.core.kit.models import NamedRow
 from ctxhub.core.links import HeadReader, LinkSource
 from ctxhub.core.search.documents import Document
@@ -180,3 +180,11 @@ def split_ref(ref: str) -> tuple[Noun, str]:
     if kind.lower() not in openable:
         raise unknown_word("ref", kind, openable)
     return _nouns[kind.lower()], clean_name(name, "ref", at_most=PATH_LENGTH)
+
+
+def ids_named(kind: str, project_id: int, names: Sequence[str]) -> list[int]:
+    """The row ids of the objects of a kind with these names (the part of a ref after the colon)."""
+    noun = find_noun(kind)
+    if noun and noun.ids_of:
+        return list(noun.ids_of(project_id, names).values())
+    return [object_id for name in names if (object_id := read_id(name))]

@@ -13,10 +13,11 @@ from ctxhub.core.kit.failures import Failure, failure_of, log_failure
 from ctxhub.core.kit.tool_names import naming_tools
 from ctxhub.core.toolbox import dispatch
 from ctxhub.core.toolbox.tool_list import INSTRUCTIONS, find_call, list_tools, offered_tools
+from ctxhub.core.use.tally import Call
 from ctxhub.mcp import params as kinds
 from ctxhub.mcp.eras import LATER_VERSIONS, negotiated
 from ctxhub.mcp.json_rpc import INVALID_PARAMS, METHOD_NOT_FOUND, RpcError
-from ctxhub.mcp.results import answer_result, error_result
+from ctxhub.mcp.results import TOKENS, answer_result, error_result
 
 REQUEST_ID = "ctxhub/request_id"
 SESSION = "ctxhub/session"
@@ -149,7 +150,8 @@ def _list_tools(request: Request) -> Result:
 
 
 def _call_tool(request: Request) -> Result | Work:
-    failed = partial(_failed, request)
+    call = Call(request.caller)
+    failed = partial(_failed, request, call)
     try:
         with _naming(request.surface):
             tool, arguments = find_call(
@@ -163,9 +165,11 @@ def _call_tool(request: Request) -> Result | Work:
         return failed(error)
 
     def run() -> Result:
-        with _naming(request.surface):
+        with _naming(request.surface), call:
             found = dispatch.call(caller, tool, arguments, request_id=request_id)
-        return answer_result(found, structured=request.surface.is_flat)
+        result = answer_result(found, structured=request.surface.is_flat)
+        call.answered(result["_meta"][TOKENS])
+        return result
 
     return Work(run, failed, partial(dispatch.writes, caller, tool, arguments))
 
@@ -174,7 +178,7 @@ def _naming(surface: Surface) -> Any:
     return naming_tools(flat=surface.is_flat, offered=offered_tools(surface.profile, surface.only))
 
 
-def _failed(request: Request, error: Exception) -> Result:
+def _failed(request: Request, call: Call, error: Exception) -> Result:
     """The result of a call that raised the error."""
     if isinstance(error, CtxhubError):
         refused = error
@@ -184,7 +188,9 @@ def _failed(request: Request, error: Exception) -> Result:
         refused = failure_of(error, f"{name} failed inside the hub")
         request.on_failure(refused)
     with _naming(request.surface):
-        return error_result(refused)
+        result = error_result(refused)
+    call.answered(result["_meta"][TOKENS], is_error=True)
+    return result
 
 
 def _request_id(meta: dict[str, Any]) -> str | None:

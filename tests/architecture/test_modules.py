@@ -22,6 +22,7 @@ SUBJECTS = (
     "search",
     "paths",
     "refusals",
+    "use",
     "toolbox",
     "hub",
     "api",

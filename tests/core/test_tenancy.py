@@ -447,6 +447,7 @@ CALLS: dict[str, list[Call]] = {
     "hub.config": [({}, {"message_hours": 24})],
     "hub.config_set": [({"values": {"message_hours": 48}}, {"message_hours": 48})],
     "hub.agents": [({}, {"count": 1})],
+    "hub.trends": [({"by": "agent"}, {"count": 1}), ({"by": "tag"}, {"count": 0})],
     "hub.vocabulary": [({}, {"scopes": {}})],
 }
 

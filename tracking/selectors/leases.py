@@ -170,7 +170,7 @@ def count_by_agent(project_id: int, folded: Sequence[str]) -> Mapping[str, int]:
     return rows.count_live_by_agent(project_id, folded, clock.now())
 
 
-hub.agent_facts["leases"] = count_by_agent
+hub.register_agent_facts(count_by_agent, "leases")
 
 
 def _without_empty(item: dict[str, Any]) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from ctxhub.core.admin import (
     stale,
     vocabulary,
 )
+from ctxhub.core.admin.use import admin as use
 
 __all__ = [
     "access_tokens",
@@ -23,5 +24,6 @@ __all__ = [
     "refusals",
     "sign_in",
     "stale",
+    "use",
     "vocabulary",
 ]

@@ -41,10 +41,11 @@ NOTHING = mark_safe('<span class="ctx-none">-</span>')
 
 @dataclass(frozen=True, slots=True)
 class Menu:
-    """Where the sidebar shows a model."""
+    """Where the sidebar shows a model. `page`: which page of ProjectPagesAdmin it opens; "": the list."""
 
     group: str
     icon: str
+    page: str = ""
 
 
 class ProjectAdmin(ModelAdmin):

@@ -95,7 +95,8 @@ def favicon(request: HttpRequest) -> str:
 
 
 def _list_url(request: HttpRequest, model_admin: Any) -> str:
-    url = reverse(f"admin:{model_admin.opts.app_label}_{model_admin.opts.model_name}_changelist")
+    page = model_admin.menu.page or "changelist"
+    url = reverse(f"admin:{model_admin.opts.app_label}_{model_admin.opts.model_name}_{page}")
     return _within_project(request, url) if ProjectFilter in model_admin.list_filter else url
 
 

@@ -20,6 +20,12 @@ class LayerName(TypedDict):
 class AgentSeen(TypedDict):
     name: str
     last_seen: Time | None
+    session: NotRequired[Annotated[int | None, About("The one that it works in.")]]
+    leases: NotRequired[Annotated[int | None, About("Live ones.")]]
+    unread: NotRequired[Annotated[int | None, About("Messages.")]]
+    writes: NotRequired[Annotated[int | None, About("Calls that write, of the last 24 hours.")]]
+    reads: NotRequired[Annotated[int | None, About("Other calls, of the last 24 hours.")]]
+    tokens: NotRequired[Annotated[int | None, About("Of the answers, of the last 24 hours.")]]
 
 
 class LayerStats(TypedDict):

@@ -60,6 +60,11 @@ class Takes:
         self.items, self._example = items, example
 
     @cached_property
+    def operation(self) -> str:
+        """The name of the operation that takes them: decision.set; "" for what only REST takes."""
+        return self._action.call if self._action else ""
+
+    @cached_property
     def arguments(self) -> Arguments:
         own = self._action.arguments if self._action else Arguments.of_dict(self._source)  # type: ignore[arg-type]
         budget = [MAX_TOKENS_ARGUMENT] if self._action and self._action.takes_budget else []

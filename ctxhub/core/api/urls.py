@@ -21,6 +21,7 @@ from ctxhub.core.api.me import MeViewSet
 from ctxhub.core.api.projects import ProjectSeenViewSet, ProjectsViewSet
 from ctxhub.core.api.refusals import RefusalViewSet
 from ctxhub.core.api.search import SearchViewSet
+from ctxhub.core.api.use import UseViewSet
 from ctxhub.core.api.vocabulary import CategoryViewSet, LayerViewSet, ScopeViewSet, TagViewSet
 
 LIST: dict[str, Any] = {"get": "list"}
@@ -44,6 +45,8 @@ in_project = [
     path("agents/", AgentViewSet.as_view(LIST)),
     path("activity/", ActivityViewSet.as_view(LIST)),
     path("refusals/", RefusalViewSet.as_view(LIST)),
+    path("use/", UseViewSet.as_view(LIST)),
+    path("use/empty_searches/", UseViewSet.as_view({"get": "empty_searches"})),
     path("updates/", UpdatesViewSet.as_view(ONE)),
     path("confirm/", ConfirmViewSet.as_view({"post": "create"})),
     path("tags/", TagViewSet.as_view(LIST)),

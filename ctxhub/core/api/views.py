@@ -1,5 +1,6 @@
 """Base classes of REST views: authorization, arguments, pages, idempotency keys."""
 
+import re
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack, suppress
 from dataclasses import replace
@@ -33,14 +34,17 @@ from ctxhub.core.kit.caller import ADMIN, READ, WRITE, Caller, acting
 from ctxhub.core.kit.errors import InvalidInput, NotFound, unknown_word
 from ctxhub.core.kit.headers import header_text
 from ctxhub.core.kit.listing import with_arrays
+from ctxhub.core.text.token_count import count_tokens
 from ctxhub.core.toolbox.dispatch import clean_max_tokens
 from ctxhub.core.toolbox.stored_answers import answer_once
+from ctxhub.core.use.tally import Call
 from ctxhub.core.vocabulary.selectors.unknown_names import unknown_names
 
 AnswerT = TypeVar("AnswerT")
 
 SCOPE_OF_METHOD = {"POST": WRITE, "PUT": WRITE, "PATCH": WRITE, "DELETE": ADMIN}
 RETRY_HEADER = "Idempotency-Key"
+_ARGUMENT, _BRACES = re.compile(r"<(?:\w+:)?(\w+)>"), r"{\1}"
 
 
 class Example(BaseSerializer[Any]):
@@ -206,6 +210,14 @@ class ProjectViewSet(HubViewSet):
             self.caller.require(scope, f"{request.method} {request.path}")
         body = request.data if request.method in ("POST", "PUT", "PATCH") else None
         self.act_as(in_session(speaking(self.caller, request, body=body), request))
+        call = Call(self.caller, self._counted_as(), writes=request.method not in SAFE_METHODS)
+        self.call = self._during.enter_context(call)
+
+    def finalize_response(self, request: Request, response: Response, *args: Any, **kwargs: Any) -> Response:
+        response = super().finalize_response(request, response, *args, **kwargs)
+        if hasattr(self, "call") and isinstance(response, Response):
+            response.add_post_render_callback(self._count)
+        return response
 
     def listed(self, page: Page, *, whole: bool = False) -> Response:
         if not page.items:
@@ -247,6 +259,21 @@ class ProjectViewSet(HubViewSet):
             arguments=self._arguments(),
             name=RETRY_HEADER,
         )
+
+    def _counted_as(self) -> str:
+        """The operation of the tools that the action is, else its method and address."""
+        takes = self.bodies.get(self.action) or self.queries.get(self.action) or NOTHING
+        if takes.operation:
+            return takes.operation
+        match = self.request.resolver_match
+        assert match
+        return f"{self.request.method} {_ARGUMENT.sub(_BRACES, match.route.partition('>/')[2])}"
+
+    def _count(self, response: Response) -> None:
+        """Count the call with what was answered; a page for a browser has no tokens."""
+        is_page = response.accepted_renderer.format == "api"
+        tokens = 0 if is_page else count_tokens(response.content.decode())
+        self.call.answered(tokens, is_error=response.status_code >= 400)
 
     def _operation(self) -> str:
         match = self.request.resolver_match

@@ -12,8 +12,7 @@ from django.db import connections
 
 from ctxhub.core.kit.failures import DATABASE_AWAY, log_failure
 
-SECONDS = 1.0
-AT_ONCE = 200
+RETRY_SECONDS = 1.0
 # While the database does not answer, older entries are dropped beyond this number.
 MOST_KEPT = 10_000
 
@@ -29,15 +28,18 @@ class When(Enum):
 
 
 class BackgroundWriter(Generic[T]):
-    """Collects entries in memory; a thread writes them a second after the first, or when 200 items wait.
+    """Collects entries in memory; a thread writes them, `seconds` after the first or when `at_once` wait.
 
     `write` gets all of them, and runs again with the same ones if the database did not answer. What waits is
     written before the process ends, unless it is killed.
     """
 
-    def __init__(self, name: str, write: Callable[[Sequence[T]], None]) -> None:
+    def __init__(
+        self, name: str, write: Callable[[Sequence[T]], None], *, seconds: float = 1.0, at_once: int = 200
+    ) -> None:
         self.when = When.IN_BACKGROUND
         self._name, self._write = name, write
+        self._seconds, self._at_once = seconds, at_once
         self._entries: list[T] = []
         self._items = 0
         self._changed = threading.Condition()
@@ -53,8 +55,15 @@ class BackgroundWriter(Generic[T]):
         with self._changed:
             self._entries.append(entry)
             self._items += items
-            if self.when is When.IN_BACKGROUND and (len(self._entries) == 1 or self._items >= AT_ONCE):
+            if self.when is When.IN_BACKGROUND and (len(self._entries) == 1 or self._items >= self._at_once):
                 self._start()
+                self._changed.notify()
+
+    def add_items(self, items: int) -> None:
+        """Count the entries that wait as that many items more."""
+        with self._changed:
+            self._items += items
+            if self.when is When.IN_BACKGROUND and self._items >= self._at_once:
                 self._changed.notify()
 
     def flush(self) -> bool:
@@ -90,11 +99,11 @@ class BackgroundWriter(Generic[T]):
         while True:
             with self._changed:
                 self._changed.wait_for(lambda: bool(self._entries))
-                self._changed.wait_for(lambda: self._items >= AT_ONCE, timeout=SECONDS)
+                self._changed.wait_for(lambda: self._items >= self._at_once, timeout=self._seconds)
             is_written = self.flush()
             connections.close_all()
             if not is_written:
-                time.sleep(SECONDS)
+                time.sleep(RETRY_SECONDS)
 
 
 _writers: list[BackgroundWriter[Any]] = []

@@ -20,6 +20,7 @@ from ctxhub.core.toolbox.actions import SESSION, Action, find_tool
 from ctxhub.core.toolbox.argument_types import present
 from ctxhub.core.toolbox.help import help_for
 from ctxhub.core.toolbox.stored_answers import answer_once
+from ctxhub.core.use import tally
 from ctxhub.core.vocabulary.selectors.unknown_names import unknown_names
 
 MAIL_TOKENS = 6
@@ -50,11 +51,14 @@ def _call(
     tool = find_tool(tool_name, given=given)
     name = _text(given, "action")
     if is_help(name):
+        tally.running(caller, f"{tool.name}.help", writes=False)
         return help_for(tool, caller)
     action = tool.pick(name, given)
+    tally.running(caller, action.call, writes=action.writes)
     caller.require(action.scope_of(given), action.shown_name)
     if agent := _text(given, "agent"):
         caller = caller.speaking_as(clean_agent(agent))
+        tally.running(caller, action.call, writes=action.writes)
     named = {} if action.takes_session else _take_session(given)
     caller = caller.in_session(named.get(SESSION))
     shape, budget = _take_format(action, given), _take_budget(action, given)

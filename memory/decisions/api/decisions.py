@@ -32,6 +32,7 @@ from memory.decisions.selectors import decisions as selectors
 from memory.decisions.selectors.analytics import analyse_decisions
 from memory.decisions.selectors.similar_keys import near_keys
 from memory.decisions.selectors.suggestions import suggest_decisions
+from memory.decisions.selectors.trends import TrendRow, list_trends
 from memory.decisions.services import decisions as services
 
 if TYPE_CHECKING:
@@ -146,6 +147,15 @@ class AnalyticsViewSet(ProjectViewSet):
     def retrieve(self, request: Request, slug: str) -> Response:
         """Figures over numeric decisions and their history."""
         return Response(with_arrays(analyse_decisions(self.project_id, **self.query)))
+
+
+class TrendViewSet(ProjectViewSet):
+    queries = {"list": takes("hub", "trends")}
+
+    @extend_schema(responses=page_of(TrendRow))
+    def list(self, request: Request, slug: str) -> Response:
+        """How decisions grow and change, newest bucket first: in total, or by layer, tag, agent or status."""
+        return self.listed(Page.of(list_trends(self.project_id, **self.query)))
 
 
 class SuggestionViewSet(ProjectViewSet):

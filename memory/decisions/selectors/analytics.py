@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Iterable, Sequence
-from datetime import datetime, timedelta
 from itertools import groupby
 from typing import Annotated, NotRequired
 
@@ -13,6 +12,7 @@ from typing_extensions import TypedDict
 
 from ctxhub.core.events.selectors.events import moment_of
 from ctxhub.core.kit import sql
+from ctxhub.core.kit.buckets import BUCKETS, start_of
 from ctxhub.core.kit.clock import format_time
 from ctxhub.core.kit.inputs import clean_moment, clean_name, clean_one_of
 from ctxhub.core.kit.listing import Listing
@@ -21,7 +21,6 @@ from ctxhub.core.toolbox.argument_types import About, Time
 from ctxhub.core.vocabulary.selectors.names import find_vocabulary
 from memory.decisions.sql.numbers import Measurement, has_decisions, key_like, read_measurements
 
-BUCKETS = ("hour", "day", "week", "month")
 COLUMNS = ("at", "count", "mean")
 MEASUREMENTS_READ = 100_000
 BUCKETS_SHOWN = 500
@@ -155,19 +154,8 @@ def _rounded(value: float) -> Number:
 
 def _buckets(newest_first: Iterable[Measurement], bucket: str) -> Listing:
     rows: list[list[str | Number]] = []
-    for start, group in groupby(newest_first, lambda measurement: _start(measurement.at, bucket)):
+    for start, group in groupby(newest_first, lambda measurement: start_of(measurement.at, bucket)):
         values = [measurement.value for measurement in group]
         rows.append([format_time(start), len(values), _mean(values)])
     omitted = len(rows) - BUCKETS_SHOWN
     return Listing(COLUMNS, rows[:BUCKETS_SHOWN], extra={"omitted": omitted} if omitted > 0 else {})
-
-
-def _start(at: datetime, bucket: str) -> datetime:
-    """Return the start of the hour, day, week (Monday) or month that contains a time, in UTC."""
-    hour = at.replace(minute=0, second=0, microsecond=0)
-    if bucket == "hour":
-        return hour
-    day = hour.replace(hour=0)
-    if bucket == "week":
-        return day - timedelta(days=day.weekday())
-    return day.replace(day=1) if bucket == "month" else day

@@ -47,6 +47,7 @@ from memory.decisions.selectors import decisions as selectors
 from memory.decisions.selectors.analytics import Bucket, Statistics, analyse_decisions
 from memory.decisions.selectors.similar_keys import near_keys
 from memory.decisions.selectors.suggestions import suggest_decisions
+from memory.decisions.selectors.trends import TrendRow, list_trends
 from memory.decisions.services import decisions as services
 
 tool(
@@ -342,3 +343,24 @@ def analytics(
     numbers were read.
     """
     return analyse_decisions(caller.project_id, pattern, since=since, until=until, bucket=bucket, layer=layer)
+
+
+@action("hub", "trends", quiet=True, example={"since": "30d", "bucket": "week", "by": "layer"})
+def trends(
+    caller: Caller,
+    since: Annotated[str, About(f"Buckets since. {SINCE}")] | None = None,
+    until: Annotated[str, About(f"Changes before. {SINCE}")] | None = None,
+    bucket: Annotated[str, Says("day|hour|week|month")] = "day",
+    by: Annotated[str, Says("layer|tag|agent|status")] | None = None,
+    limit: Limit = 20,
+    cursor: Cursor | None = None,
+) -> Annotated[Listing, RowsOf(TrendRow)]:
+    """How decisions grow and change: created, changed, deprecated, and how many are in force.
+
+    Rows at (the bucket's beginning, in the project's time zone), of (the layer, tag, agent or status), newest
+    first; buckets without a change are left out. By layer and tag: as the decisions have them now. By agent:
+    who wrote them. By status in_force is how many had that status. Deleted decisions are not counted.
+    """
+    return list_trends(
+        caller.project_id, since=since, until=until, bucket=bucket, by=by, limit=limit, cursor=cursor
+    )

@@ -7,14 +7,14 @@ from typing import Any, NotRequired
 # Pydantic builds the answer's schema and needs this TypedDict before Python 3.12.
 from typing_extensions import TypedDict
 
-from ctxhub.core import registry
 from ctxhub.core.events.selectors.events import id_of, latest_cursor
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.answers import size
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.clock import EventCursor
 from ctxhub.core.kit.errors import InvalidInput
-from ctxhub.core.kit.inputs import clean_moment, clean_query, read_id
+from ctxhub.core.kit.inputs import clean_moment, clean_query
+from ctxhub.core.registry import ids_named
 from ctxhub.core.text.token_count import count_tokens
 from sessions.briefings.rules.packing import GOOD, Candidate, Packed, json_form, pack
 from sessions.briefings.rules.text_form import as_text, text_form
@@ -165,12 +165,5 @@ def _read_news(caller: Caller, after: int) -> News:
     for noun, ref in changed:
         names.setdefault(noun, []).append(ref.partition(":")[2])
     ranked = ((kind, names[kind]) for kind in RANKED_KINDS if kind in names)
-    keys = ((kind, object_id) for kind, named in ranked for object_id in _ids(project_id, kind, named))
+    keys = ((kind, object_id) for kind, named in ranked for object_id in ids_named(kind, project_id, named))
     return News(frozenset(ref for _, ref in changed), frozenset(keys))
-
-
-def _ids(project_id: int, kind: str, names: Sequence[str]) -> list[int]:
-    noun = registry.find_noun(kind)
-    if noun and noun.ids_of:
-        return list(noun.ids_of(project_id, names).values())
-    return [object_id for name in names if (object_id := read_id(name))]

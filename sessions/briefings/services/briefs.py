@@ -1,22 +1,31 @@
 """Gives a briefing to an agent: the answer, and the record that it was given."""
 
 from collections.abc import Sequence
+from functools import partial
 
 from ctxhub.core.given import GivenItem, give
 from ctxhub.core.kit.caller import Caller
+from ctxhub.core.use import tally
+from ctxhub.core.use.whole import texts_of
 from sessions.briefings.selectors.brief import BriefAnswer, Briefing
 
 
 def give_answer(caller: Caller, briefing: Briefing) -> BriefAnswer:
     answer = briefing.answer()
-    give(caller, "brief", items_of(briefing), answer)
+    _give(caller, briefing, answer)
     return answer
 
 
 def give_text(caller: Caller, briefing: Briefing) -> str:
     text = briefing.text()
-    give(caller, "brief", items_of(briefing), text)
+    _give(caller, briefing, text)
     return text
+
+
+def _give(caller: Caller, briefing: Briefing, answer: BriefAnswer | str) -> None:
+    items = items_of(briefing)
+    give(caller, "brief", items, answer)
+    tally.behind(partial(texts_of, caller.project_id, [f"{item.kind}:{item.name}" for item in items]))
 
 
 def items_of(briefing: Briefing) -> Sequence[GivenItem]:

@@ -16,6 +16,7 @@ from ctxhub.core.kit.tool_names import operation
 from ctxhub.core.kit.transactions import write_transaction
 from ctxhub.core.text.parts import CHARACTERS_PER_TOKEN
 from ctxhub.core.text.token_count import count_tokens
+from ctxhub.core.use import tally
 from ctxhub.core.vocabulary.services.names import register_agent
 from sessions.sittings.history.sessions import HISTORY, RESTORED
 from sessions.sittings.inputs.sessions import clean_budget, clean_present_files, clean_workspace
@@ -81,6 +82,7 @@ def restore_session(
     contents = _read_contents(parent, state, present, budget)
     answer = pack(contents, session=child.id, parent=parent.id, budget=budget)
     give(caller.in_session(child.id), "restore", [GivenItem("session", str(parent.id))], answer)
+    tally.behind(parent.token_count)
     return cast(RestoreAnswer, answer)
 
 

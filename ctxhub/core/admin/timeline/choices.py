@@ -1,11 +1,11 @@
 """The periods that a page offers, as tabs."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
 from ctxhub.core.admin.timeline.periods import (
     FIELD_FORMAT,
-    LAST,
     TITLES,
     VISIT,
     Period,
@@ -22,13 +22,22 @@ class Choice:
     is_current: bool
 
 
+OFFERED = ("1h", "12h", "24h", "7d")
+
+
 def period_choices(
-    page: str, project: Project, period: Period, last_visit: datetime | None = None
+    page: str,
+    project: Project,
+    period: Period,
+    last_visit: datetime | None = None,
+    offered: Sequence[str] = OFFERED,
 ) -> list[Choice]:
     """The last hours or days, since yesterday evening, since the last visit. `page`: its URL."""
     since = period.local(yesterday_evening(period.zone))
     is_since = not period.last and period.begin == since
-    lasts = [Choice(TITLES[last], in_project(page, project, last=last), period.last == last) for last in LAST]
+    lasts = [
+        Choice(TITLES[last], in_project(page, project, last=last), period.last == last) for last in offered
+    ]
     evening = Choice(
         "Since yesterday 18:00", in_project(page, project, **{"from": since.strftime(FIELD_FORMAT)}), is_since
     )

@@ -14,8 +14,9 @@ LAST = {
     "12h": timedelta(hours=12),
     "24h": timedelta(hours=24),
     "7d": timedelta(days=7),
+    "30d": timedelta(days=30),
 }
-TITLES = {"1h": "1 hour", "12h": "12 hours", "24h": "24 hours", "7d": "7 days"}
+TITLES = {"1h": "1 hour", "12h": "12 hours", "24h": "24 hours", "7d": "7 days", "30d": "30 days"}
 DEFAULT = "24h"
 VISIT = "visit"
 LONGEST = timedelta(days=31)

@@ -26,9 +26,12 @@ IN_ORDER = (
 )
 IN_EACH_LAYER = ("decisions", "changes", "constraints")
 
-# Further columns of the agent list, by name; apps register theirs. Each function takes a project id and
-# case-folded agent names, and returns the values by name.
-agent_facts: dict[str, Callable[[int, Sequence[str]], Mapping[str, Any]]] = {}
+FACTS_IN_ORDER = ("session", "leases", "unread", "writes", "reads", "tokens")
+
+AgentFacts = Callable[[int, Sequence[str]], Mapping[str, Any]]
+"""Takes a project id and case-folded agent names; returns the value or values of its columns by name."""
+
+_agent_facts: dict[tuple[str, ...], AgentFacts] = {}
 
 
 def count_all(project_id: int) -> dict[str, Any]:
@@ -62,6 +65,11 @@ def summarise_layers(project_id: int, *, limit: int = MAX_LIMIT, cursor: str | N
     )
 
 
+def register_agent_facts(read: AgentFacts, *columns: str) -> None:
+    """Add columns to the agent list, with one query for all of them."""
+    _agent_facts[columns] = read
+
+
 def agents_of(project_id: int) -> QuerySet[Agent]:
     """The agents of a project, last seen first."""
     seen = Coalesce("last_seen_at", Value(NEVER))
@@ -75,19 +83,32 @@ def list_agents(
     cursor: str | None = None,
     among: QuerySet[Agent] | None = None,
 ) -> Listing:
-    """Agents of a project, all or some: rows name, last_seen, and the columns of `agent_facts`."""
+    """Agents of a project, all or some: rows name, last_seen, and the registered columns."""
+    registered = {column for columns in _agent_facts for column in columns}
+    columns = [column for column in FACTS_IN_ORDER if column in registered]
 
     def rows(agents: Sequence[Agent]) -> list[list[Any]]:
-        names = [agent.folded for agent in agents]
-        facts = [read(project_id, names) for read in agent_facts.values()] if names else []
+        facts = _read_facts(project_id, [agent.folded for agent in agents]) if agents else {}
         seen = [format_time(agent.last_seen_at) if agent.last_seen_at else None for agent in agents]
         return [
-            [agent.name, last_seen, *(fact.get(agent.folded) for fact in facts)]
+            [agent.name, last_seen, *(facts[column].get(agent.folded) for column in columns)]
             for agent, last_seen in zip(agents, seen, strict=True)
         ]
 
     agents = agents_of(project_id) if among is None else among
-    return page_of(agents, ("name", "last_seen", *agent_facts), rows, limit=limit, cursor=cursor)
+    return page_of(agents, ("name", "last_seen", *columns), rows, limit=limit, cursor=cursor)
+
+
+def _read_facts(project_id: int, names: Sequence[str]) -> dict[str, Mapping[str, Any]]:
+    """The values of each registered column, by case-folded name."""
+    facts: dict[str, Mapping[str, Any]] = {}
+    for columns, read in _agent_facts.items():
+        found = read(project_id, names)
+        for position, column in enumerate(columns):
+            facts[column] = (
+                found if len(columns) == 1 else {name: values[position] for name, values in found.items()}
+            )
+    return facts
 
 
 def count_vocabulary(project_id: int) -> dict[str, dict[str, int]]:

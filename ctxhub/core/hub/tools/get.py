@@ -1,6 +1,7 @@
 """The tool `get`: opens anything by its ref."""
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Annotated, Any, NotRequired
 
 # pydantic writes the answer's schema, and wants this TypedDict before Python 3.12.
@@ -15,6 +16,8 @@ from ctxhub.core.kit.inputs import LIST_LENGTH, clean_one_of
 from ctxhub.core.kit.listing import AnyObject
 from ctxhub.core.toolbox.actions import action, tool
 from ctxhub.core.toolbox.argument_types import Lines, Says, Tail, Words
+from ctxhub.core.use import tally
+from ctxhub.core.use.whole import texts_of
 
 tool("get", "Open anything by its ref (decision:api/auth).")
 
@@ -67,6 +70,9 @@ def get(
     missing = [ref for ref in dict.fromkeys(refs) if ref not in found]
     missing = fit({"missing": missing}, MAX_TOKENS // 2)["missing"]
     extra = {"hint": hint} if hint else {}
+    if not full:
+        refs_found = [f"{noun.kind}:{name}" for noun, name in _found(readable.values(), opened)]
+        tally.behind(partial(texts_of, caller.project_id, refs_found))
     return Reading(objects, lambda items: {"items": items, "missing": missing, **extra}, LEAST_SHARE)
 
 

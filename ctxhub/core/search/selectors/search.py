@@ -20,6 +20,7 @@ from ctxhub.core.search.selectors.neighbours import with_turns
 from ctxhub.core.search.selectors.nothing_found import explain_nothing
 from ctxhub.core.search.selectors.questions import Search, SearchFilters, prepare
 from ctxhub.core.text.token_count import count_tokens
+from ctxhub.core.use import tally
 
 # The token budget for title and excerpt of a hit.
 DETAILS = {"ids": 0, "compact": 60, "standard": 120, "detailed": 250}
@@ -122,7 +123,11 @@ def answer_search(
     """Search and return the answer of the API: without repeats; if there are no hits, with a hint why."""
     found = search(project_id, query, match=match, detail=detail, limit=limit, shows_repeats=False, **filters)
     listing = search_listing(found, detail)
-    return listing if found.hits else listing.beside(explain_nothing(project_id, query, match, filters))
+    if found.hits:
+        tally.behind(*(f"{hit.document.title}\n{hit.document.text}" for hit in found.hits))
+        return listing
+    tally.found_nothing(query)
+    return listing.beside(explain_nothing(project_id, query, match, filters))
 
 
 def search_listing(found: Found, detail: str) -> Listing:

@@ -1,0 +1,71 @@
+"""The admin of use and of searches that found nothing, read-only."""
+
+from django.contrib import admin
+from django.http import HttpRequest, HttpResponse
+from django.utils.safestring import SafeString
+from unfold.decorators import display
+
+from ctxhub.core.admin.base import Menu, ProjectAdmin
+from ctxhub.core.admin.columns import name
+from ctxhub.core.admin.filters import ProjectFilter
+from ctxhub.core.admin.project_pages import ProjectPagesAdmin
+from ctxhub.core.admin.refusals import RefusedAgentFilter
+from ctxhub.core.admin.use.page import NAMELESS, OTHERS, use_context
+from ctxhub.core.models import EmptySearch, Project, TokenUse
+from ctxhub.core.templatetags.moments import moment
+
+
+@admin.register(TokenUse)
+class TokenUseAdmin(ProjectPagesAdmin):
+    menu = Menu("Activity", "monitoring", page="cost")
+    add_scope = change_scope = delete_scope = None
+    project_pages = {"cost": "Use and cost"}
+    when_empty = "Each call of an agent or a program is counted here, some seconds after its answer."
+
+    list_display = ("when", "who", "what", "calls", "errors", "tokens", "whole_tokens", "most_tokens")
+    list_display_links = None
+    list_select_related = ("project",)
+    list_filter = (ProjectFilter, RefusedAgentFilter)
+    search_fields = ("operation",)
+    search_help_text = "Operation"
+    date_hierarchy = "hour"
+    ordering = ("-hour", "-pk")
+
+    @display(description="Hour", ordering="hour")
+    def when(self, use: TokenUse) -> SafeString | str:
+        return moment(use.hour)
+
+    @display(description="Agent", ordering="folded")
+    def who(self, use: TokenUse) -> SafeString:
+        return name(use.name or NAMELESS)
+
+    @display(description="Operation", ordering="operation")
+    def what(self, use: TokenUse) -> str:
+        return use.operation or OTHERS
+
+    def cost_page(self, request: HttpRequest, project: Project | None) -> HttpResponse:
+        shown = use_context(project, request.GET.dict()) if project else {}
+        return self.project_page(request, "cost", "ctxhub/use.html", project, **shown)
+
+
+@admin.register(EmptySearch)
+class EmptySearchAdmin(ProjectAdmin):
+    menu = Menu("Activity", "search_off")
+    add_scope = change_scope = delete_scope = None
+    when_empty = "Questions that found nothing are listed here: what the team does not know yet."
+
+    list_display = ("query", "count", "name", "last", "first")
+    list_display_links = None
+    list_select_related = ("project",)
+    list_filter = (ProjectFilter,)
+    search_fields = ("query",)
+    search_help_text = "Words of the question"
+    ordering = ("-last_at", "-pk")
+
+    @display(description="Last", ordering="last_at")
+    def last(self, search: EmptySearch) -> SafeString | str:
+        return moment(search.last_at)
+
+    @display(description="First", ordering="first_at")
+    def first(self, search: EmptySearch) -> SafeString | str:
+        return moment(search.first_at)

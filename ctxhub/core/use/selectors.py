@@ -1,0 +1,173 @@
+"""Reads use: what was called, by time, agent and operation, what the answers cost, and what found nothing."""
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Annotated
+from zoneinfo import ZoneInfo
+
+from django.db.models import QuerySet
+from typing_extensions import TypedDict
+
+from ctxhub.core.accounts.selectors.config import config_of
+from ctxhub.core.events.selectors.events import moment_of
+from ctxhub.core.hub.selectors.hub import register_agent_facts
+from ctxhub.core.kit import clock
+from ctxhub.core.kit.buckets import BUCKETS, start_of
+from ctxhub.core.kit.clock import format_time
+from ctxhub.core.kit.errors import InvalidInput
+from ctxhub.core.kit.inputs import clean_limit, clean_moment, clean_name, clean_one_of, clean_words
+from ctxhub.core.kit.keyset import page_of
+from ctxhub.core.kit.listing import Listing, Row, make_cursor, read_cursor
+from ctxhub.core.toolbox.argument_types import About, Time
+from ctxhub.core.use.models import EmptySearch
+from ctxhub.core.use.sql import UseRow, read_use, read_use_of_agents
+
+LATELY = timedelta(hours=24)
+SINCE_DEFAULT = timedelta(days=7)
+BY = ("agent", "operation")
+COLUMNS = ("at", "agent", "operation", "calls", "errors", "tokens", "whole_tokens", "most_tokens")
+SEARCH_COLUMNS = ("query", "count", "agent", "first", "last")
+
+
+class UseSeen(TypedDict):
+    at: Annotated[Time, About("When the bucket begins, in the project's time zone.")]
+    agent: Annotated[str | None, About("With `by` agent. Empty: too many in an hour to name them.")]
+    operation: Annotated[str | None, About("With `by` operation: decision.set, or a method and an address.")]
+    calls: int
+    errors: Annotated[int, About("How many of the calls were refused or failed.")]
+    tokens: Annotated[int, About("Of all answers.")]
+    whole_tokens: Annotated[
+        int, About("What they would have cost with what stands behind them opened whole: what was saved.")
+    ]
+    most_tokens: Annotated[int, About("Of the longest answer.")]
+
+
+class SearchedInVain(TypedDict):
+    query: str
+    count: int
+    agent: Annotated[str, About("Who asked last.")]
+    first: Time
+    last: Time
+
+
+def use_between(
+    project_id: int,
+    since: datetime,
+    until: datetime,
+    *,
+    bucket: str = "day",
+    by: Sequence[str] = (),
+    agent: str | None = None,
+    tool: str | None = None,
+) -> list[UseRow]:
+    """The use of each bucket, oldest first, apart for each of `by`; its `hour` is the bucket's start.
+
+    Buckets begin in the project's time zone, and those without a call are left out.
+    """
+    zone = ZoneInfo(config_of(project_id).time_zone)
+    folded = agent.casefold() if agent is not None else None
+    sums: dict[tuple[datetime, str, str], UseRow] = {}
+    for row in read_use(project_id, since, until, folded=folded, tool=tool, by=by):
+        start = start_of(row.hour, bucket, zone)
+        key = (start, row.name.casefold(), row.operation)
+        sums[key] = _sum(sums[key], row) if key in sums else row._replace(hour=start)
+    return [sums[key] for key in sorted(sums)]
+
+
+def list_use(
+    project_id: int,
+    *,
+    since: str | None = None,
+    until: str | None = None,
+    bucket: str = "day",
+    by: Sequence[str] | None = None,
+    agent: str | None = None,
+    tool: str | None = None,
+    limit: int = 100,
+    cursor: str | None = None,
+) -> Listing:
+    """A page of use, newest bucket first. Without `since` of the last 7 days. Raises InvalidInput."""
+    limit = clean_limit(limit)
+    first, last = _period(project_id, since, until)
+    kinds = [clean_one_of(kind, BY, "by") for kind in clean_words(by, "by")]
+    rows = use_between(
+        project_id,
+        first,
+        last,
+        bucket=clean_one_of(bucket, BUCKETS, "bucket"),
+        by=kinds,
+        agent=clean_name(agent, "agent") if agent else None,
+        tool=clean_name(tool, "tool") if tool else None,
+    )
+    rows.sort(key=lambda row: (-row.hour.timestamp(), row.name.casefold(), row.operation))
+    start = read_cursor(cursor, int)[0] if cursor else 0
+    page = rows[start : start + limit]
+    return Listing(
+        COLUMNS,
+        [_row(row, kinds) for row in page],
+        next=make_cursor(start + limit) if len(rows) > start + limit else None,
+        extra={"total": len(rows)},
+        cursor_after=lambda count: make_cursor(start + count),
+    )
+
+
+def list_empty_searches(
+    project_id: int, *, since: str | None = None, limit: int = 20, cursor: str | None = None
+) -> Listing:
+    """A page of questions that found nothing, last asked first. Raises InvalidInput."""
+    rows = EmptySearch.objects.in_project(project_id)
+    if moment := moment_of(project_id, clean_moment(since, "since")):
+        rows = rows.filter(last_at__gte=moment)
+    return page_of(rows.order_by("-last_at"), SEARCH_COLUMNS, _searches, limit=limit, cursor=cursor)
+
+
+def empty_searches_between(project_id: int, since: datetime, until: datetime) -> QuerySet[EmptySearch]:
+    """Questions that were last asked in vain in a range of time, those asked most often first."""
+    rows = EmptySearch.objects.in_project(project_id).filter(last_at__gte=since, last_at__lt=until)
+    return rows.order_by("-count", "-last_at")
+
+
+def use_lately(project_id: int, folded: Sequence[str]) -> Mapping[str, tuple[int, int, int]]:
+    """Calls that wrote, other calls, and tokens of agents in the last 24 full hours and this one."""
+    hour = clock.now().replace(minute=0, second=0, microsecond=0)
+    return read_use_of_agents(project_id, folded, hour - LATELY)
+
+
+# -- Pieces ----------------------------------------------------------------------------------------
+
+
+def _period(project_id: int, since: str | None, until: str | None) -> tuple[datetime, datetime]:
+    # Without an end to the end of this hour.
+    last = moment_of(project_id, clean_moment(until, "until")) or clock.now() + timedelta(hours=1)
+    first = moment_of(project_id, clean_moment(since, "since")) or last - SINCE_DEFAULT
+    if first >= last:
+        raise InvalidInput("since is not before until.")
+    return first.replace(minute=0, second=0, microsecond=0), last
+
+
+def _sum(old: UseRow, new: UseRow) -> UseRow:
+    return UseRow(
+        old.hour,
+        new.name,
+        old.operation,
+        old.calls + new.calls,
+        old.errors + new.errors,
+        old.tokens + new.tokens,
+        old.whole_tokens + new.whole_tokens,
+        max(old.most_tokens, new.most_tokens),
+    )
+
+
+def _row(row: UseRow, by: Sequence[str]) -> Row:
+    names = [row.name if "agent" in by else None, row.operation if "operation" in by else None]
+    return [format_time(row.hour.astimezone(UTC)), *names, *row[3:]]
+
+
+def _searches(searches: Sequence[EmptySearch]) -> Sequence[Row]:
+    return [
+        [each.query, each.count, each.name, format_time(each.first_at), format_time(each.last_at)]
+        for each in searches
+    ]
+
+
+register_agent_facts(use_lately, "writes", "reads", "tokens")

@@ -1,0 +1,132 @@
+"""Adds up use in the background: a call neither waits for it nor writes it."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import TypeVar
+
+from ctxhub.core.accounts.models.config import Config
+from ctxhub.core.events.services.cleanup import REMOVED_AT_ONCE, cleanup_tasks
+from ctxhub.core.kit.transactions import touch_transaction
+from ctxhub.core.models import Project
+from ctxhub.core.text.secrets import mask_secrets
+from ctxhub.core.text.token_count import count_tokens
+from ctxhub.core.use.entries import Asked, Behind, Use
+from ctxhub.core.use.models import OPERATION_LENGTH, QUERY_LENGTH
+from ctxhub.core.use.sql import (
+    AskedTimes,
+    Counted,
+    Key,
+    add_empty_searches,
+    add_use,
+    count_rows,
+    delete_empty_searches,
+    delete_use,
+)
+
+# Rows of a project in an hour; beyond, calls are counted without agent and operation.
+ROWS_OF_HOUR = 2_000
+QUESTIONS_KEPT = 1_000
+
+EntryT = TypeVar("EntryT", Use, Asked)
+
+
+def write_use(uses: Sequence[Use]) -> None:
+    """Add calls to the counts, one transaction a project. No project's write lock is needed."""
+    for project_id, of_project in _by_project(uses):
+        counts = _added_up(of_project)
+        with touch_transaction():
+            rows = count_rows(project_id, {key.hour for key in counts})
+            add_use(project_id, _capped(counts, rows).items())
+
+
+def write_empty_searches(asked: Sequence[Asked]) -> None:
+    """Add questions that found nothing, one transaction a project."""
+    for project_id, of_project in _by_project(asked):
+        times: dict[str, AskedTimes] = {}
+        for each in of_project:
+            query = _masked(each.query)
+            folded = query.casefold()
+            old = times.get(folded, AskedTimes(query, each.agent, 0, each.at, each.at))
+            times[folded] = AskedTimes(query, each.agent, old.times + 1, old.first_at, each.at)
+        with touch_transaction():
+            add_empty_searches(project_id, times.items())
+
+
+def clean_use(project_id: int, now: datetime, config: Config) -> dict[str, int]:
+    """Delete what is older than accesses are kept (0 days: nothing is), and too many questions."""
+    before = now - timedelta(days=config.access_days) if config.access_days else None
+    use = delete_use(project_id, before, REMOVED_AT_ONCE) if before else 0
+    searches = delete_empty_searches(project_id, before, QUESTIONS_KEPT, REMOVED_AT_ONCE)
+    removed = {"use": use, "empty searches": searches}
+    return {plural: count for plural, count in removed.items() if count}
+
+
+# -- Pieces ----------------------------------------------------------------------------------------
+
+
+def _by_project(entries: Sequence[EntryT]) -> Iterable[tuple[int, list[EntryT]]]:
+    """The entries of each project; without those of projects that are deleted meanwhile."""
+    by_project: dict[int, list[EntryT]] = defaultdict(list)
+    for entry in entries:
+        by_project[_project_of(entry)].append(entry)
+    known = Project.objects.filter(pk__in=by_project).values_list("pk", flat=True)
+    return [(project_id, by_project[project_id]) for project_id in known]
+
+
+def _added_up(uses: Iterable[Use]) -> dict[Key, Counted]:
+    counts: dict[Key, Counted] = {}
+    for use in uses:
+        _, agent, operation, writes, hour = use.kind
+        key = Key(_moment(hour), agent.casefold(), operation[:OPERATION_LENGTH])
+        saved = sum(max(0, sum(map(_tokens, behind)) - tokens) for tokens, behind in use.shortened)
+        new = Counted(agent, writes, use.calls, use.errors, use.tokens, use.tokens + saved, use.most_tokens)
+        counts[key] = _sum(counts[key], new) if key in counts else new
+    return counts
+
+
+def _capped(counts: Mapping[Key, Counted], rows: Mapping[datetime, int]) -> dict[Key, Counted]:
+    """The counts, without agent and operation for an hour that has too many rows."""
+    capped: dict[Key, Counted] = {}
+    for key, count in counts.items():
+        if rows[key.hour] < ROWS_OF_HOUR:
+            capped[key] = count
+            continue
+        nameless, count = Key(key.hour, "", ""), count._replace(name="")
+        capped[nameless] = _sum(capped[nameless], count) if nameless in capped else count
+    return capped
+
+
+def _sum(old: Counted, new: Counted) -> Counted:
+    return Counted(
+        old.name,
+        old.writes or new.writes,
+        old.calls + new.calls,
+        old.errors + new.errors,
+        old.tokens + new.tokens,
+        old.whole_tokens + new.whole_tokens,
+        max(old.most_tokens, new.most_tokens),
+    )
+
+
+def _project_of(entry: Use | Asked) -> int:
+    return entry.kind[0] if isinstance(entry, Use) else entry.project_id
+
+
+def _tokens(behind: Behind) -> int:
+    if isinstance(behind, int):
+        return behind
+    return sum(map(count_tokens, [behind] if isinstance(behind, str) else behind()))
+
+
+def _moment(hour: int) -> datetime:
+    return datetime.fromtimestamp(hour * 3_600, UTC)
+
+
+def _masked(query: str) -> str:
+    """The beginning of a question, which may contain anything."""
+    plain = " ".join(query.replace("\0", "").split())
+    return mask_secrets(plain)[0][:QUERY_LENGTH]
+
+
+cleanup_tasks.append(clean_use)

@@ -1,0 +1,167 @@
+"""The page of use and cost: its figures are those of the API, and its statements do not grow with the use."""
+
+import re
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+import time_machine
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+
+from ctxhub.core.admin.graphs.stacked_chart import Series, stacked_chart
+from ctxhub.core.kit.caller import Caller
+from ctxhub.core.models import Project
+from ctxhub.core.toolbox.dispatch import call
+from ctxhub.core.use.selectors import list_use
+from ctxhub.core.use.tally import EMPTY_SEARCHES, WRITER, Call, found_nothing
+from tests.people import VIEWER, member
+
+pytestmark = pytest.mark.django_db
+
+URL = "/admin/core/tokenuse/cost/"
+NOON = datetime(2026, 11, 24, 12, 30, tzinfo=UTC)
+
+
+@pytest.fixture
+def client(apollo: Project) -> Client:
+    return member(apollo, VIEWER, username="vi")
+
+
+def use(
+    project: Project,
+    agent: str,
+    operation: str,
+    tokens: int,
+    *,
+    behind: int = 0,
+    ago: timedelta = timedelta(),
+) -> None:
+    with time_machine.travel(NOON - ago, tick=False):
+        made = Call(Caller(project, agent), operation, writes=operation == "decision.set")
+        made.behind = [behind] if behind else None
+        made.answered(tokens)
+
+
+def page(client: Client, **query: str) -> Any:
+    WRITER.flush()
+    with time_machine.travel(NOON, tick=False):
+        response = client.get(URL, query)
+    assert response.status_code == 200
+    return response
+
+
+def table(html: str, label: str) -> dict[str, list[int]]:
+    """The rows of a table by their first column."""
+    part = html[html.index(f'id="{label}"') :]
+    rows = re.findall(r'<tr><th scope="row">(.*?)</th>(.*?)</tr>', part[: part.index("</table>")], re.DOTALL)
+    return {
+        re.sub(r"<.*?>", "", name): [
+            int(cell.replace(",", "")) for cell in re.findall(r"<td>([\d,]+)", cells)
+        ]
+        for name, cells in rows
+    }
+
+
+def test_its_figures_are_those_of_the_api(apollo: Project, client: Client) -> None:
+    call(Caller(apollo, "ada"), "decision", {"action": "set", "key": "k", "value": "v"})  # Registers ada.
+    use(apollo, "ada", "decision.set", 40)
+    use(apollo, "ada", "search", 500, behind=2_500, ago=timedelta(days=2))
+    use(apollo, "ben", "search", 700, ago=timedelta(days=3))
+    use(apollo, "ben", "search", 9_999, ago=timedelta(days=8))
+    html = page(client).content.decode()
+    with time_machine.travel(NOON, tick=False):
+        listed = list_use(apollo.pk, since="7d", by=["agent"]).objects()
+        by_operation = list_use(apollo.pk, since="7d", by=["operation"]).objects()
+    # Tokens, saved, reads, writes, errors.
+    agents = table(html, "by-agent")
+    assert agents == {"ada": [540, 2_000, 1, 1, 0], "ben": [700, 0, 1, 0, 0]}
+    for name, (tokens, saved, *_) in agents.items():
+        rows = [row for row in listed if row["agent"] == name]
+        assert tokens == sum(row["tokens"] for row in rows)
+        assert saved == sum(row["whole_tokens"] - row["tokens"] for row in rows)
+    assert table(html, "by-operation")["search"][0] == sum(
+        row["tokens"] for row in by_operation if row["operation"] == "search"
+    )
+    assert table(html, "expensive")["search"] == [700, 600, 2]
+    assert "<strong>1,240</strong> tokens answered" in html
+    assert "cost 2.6 times as much" in html
+    assert re.search(r'href="/admin/core/agent/\d+/change/">ada</a>', html)
+    assert ">ben</th>" in html  # Counting registers nobody.
+
+
+def test_the_chart_has_each_day_and_names_the_tools(apollo: Project, client: Client) -> None:
+    use(apollo, "ada", "search", 500, ago=timedelta(days=2))
+    use(apollo, "ada", "decision.get", 100)
+    chart = page(client).context["chart"]
+    assert [(area.name, area.total) for area in chart.areas] == [("search", 500), ("decision", 100)]
+    assert [column.title for column in chart.columns][-3:] == [
+        "22 Nov: 500 tokens",
+        "23 Nov: 0 tokens",
+        "24 Nov: 100 tokens",
+    ]
+    assert len(chart.columns) == 8
+    hours = page(client, last="24h").context["chart"]
+    assert len(hours.columns) == 25
+    assert hours.columns[-1].title == "12:00: 100 tokens"
+
+
+def test_what_is_unknown_and_what_nobody_was_given(ada: Caller, client: Client) -> None:
+    with time_machine.travel(NOON - timedelta(days=9), tick=False):
+        call(ada, "decision", {"action": "set", "key": "old/<b>", "value": "v"})
+        call(ada, "decision", {"action": "set", "key": "gone", "value": "v"})
+        call(ada, "decision", {"action": "deprecate", "key": "gone"})
+    with time_machine.travel(NOON - timedelta(minutes=1), tick=False), Call(ada, "search"):
+        call(ada, "decision", {"action": "set", "key": "new", "value": "v"})
+        found_nothing("Where are <i>invoices</i>?")
+        EMPTY_SEARCHES.flush()
+    html = page(client).content.decode()
+    assert "Where are &lt;i&gt;invoices&lt;/i&gt;?" in html
+    unread = html[html.index("Decisions nobody was given") :]
+    unread = unread[: unread.index("</section>")]
+    assert "old/&lt;b&gt;" in unread
+    assert "gone" not in unread
+    assert "new" not in unread
+
+
+def test_an_empty_hub_says_what_will_be_here(client: Client) -> None:
+    html = page(client).content.decode()
+    assert "No calls in this period." in html
+    assert re.search(r"costs about \d,\d{3} tokens", html)
+
+
+def test_the_statements_do_not_grow(apollo: Project, client: Client) -> None:
+    def statements() -> list[str]:
+        with CaptureQueriesContext(connection) as queries:
+            page(client)
+        return [query["sql"][:90] for query in queries]
+
+    use(apollo, "ada", "search", 500)
+    page(client)
+    few = statements()
+    for number in range(40):
+        use(apollo, f"agent-{number}", f"tool{number}.do", 10, ago=timedelta(hours=number))
+    WRITER.flush()
+    many = statements()
+    assert many == few
+    assert len(few) <= 25
+
+
+def test_strangers_see_nothing(hermes: Project, apollo: Project) -> None:
+    use(apollo, "ada", "search", 500)
+    stranger = member(hermes, VIEWER, username="sam")
+    html = page(stranger, project="apollo").content.decode()
+    assert "ada" not in html
+    assert b"ada" not in stranger.get("/admin/core/tokenuse/").content
+
+
+def test_a_chart_of_one_column_and_of_nothing() -> None:
+    one = stacked_chart(["now"], [Series("a", [5]), Series("b", [15])], "tokens")
+    assert [area.total for area in one.areas] == [5, 15]
+    assert one.columns[0].title == "now: 20 tokens (a 5, b 15)"
+    assert [level.text for level in one.levels] == ["0", "5", "10", "15", "20"]
+    nothing = stacked_chart(["a", "b"], [Series("a", [0, 0])], "tokens")
+    assert [level.text for level in nothing.levels] == ["0", "1"]
+    large = stacked_chart(["a"], [Series("a", [2_400_000])], "tokens")
+    assert large.levels[-1].text == "3 M"
