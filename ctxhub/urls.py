@@ -5,12 +5,14 @@ from django.urls import include, path
 from django.views.generic import RedirectView
 
 from ctxhub.core.admin import named_views, search_page
+from ctxhub.core.admin.needs import live
 from ctxhub.health import healthz, readyz
 
 urlpatterns = [
     path("", RedirectView.as_view(url="/admin/")),
     path(f"{named_views.FOLDER[1:]}<str:name>/", admin.site.admin_view(named_views.show), name="admin_view"),
     path(search_page.FOLDER[1:], admin.site.admin_view(search_page.show), name="admin_search"),
+    path(live.FOLDER[1:], admin.site.admin_view(live.show), name="admin_overview"),
     path("admin/", admin.site.urls),
     path("api/", include("ctxhub.api_urls")),
     path("healthz", healthz),

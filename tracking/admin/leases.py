@@ -6,6 +6,7 @@ from typing import Any
 from django.contrib import admin, messages
 from django.db.models import Q, QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.urls import URLPattern, path
 from django.utils.html import format_html_join
 from django.utils.safestring import SafeString, mark_safe
 from unfold.contrib.filters.admin import BooleanRadioFilter
@@ -18,9 +19,11 @@ from ctxhub.core.admin.filters import AgentFilter, ProjectFilter
 from ctxhub.core.admin.logged import LoggedAdmin
 from ctxhub.core.admin.refusals import refused_line
 from ctxhub.core.admin.unfold_compat import DropdownFilter, action
+from ctxhub.core.admin.urls import next_url
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import ADMIN
 from ctxhub.core.kit.errors import NotAllowed
+from ctxhub.core.kit.inputs import read_id
 from ctxhub.core.templatetags.moments import ago, moment
 from tracking.models import Lease
 from tracking.services.leases import release_leases
@@ -150,6 +153,19 @@ class LeaseAdmin(LoggedAdmin):
     @admin.action(description="Release the selected leases by force", permissions=["release"])
     def force_release_selected(self, request: HttpRequest, queryset: QuerySet[Lease]) -> HttpResponse:
         return self._release(request, queryset, self.url("changelist"))
+
+    def get_urls(self) -> list[URLPattern]:
+        release = self.admin_site.admin_view(self.release_view)
+        return [path("release/", release, name="tracking_lease_release"), *super().get_urls()]
+
+    def release_view(self, request: HttpRequest) -> HttpResponse:
+        """Release the leases that a button of another page names ("4,7"), and return to that page."""
+        back = next_url(request)
+        if request.method != "POST":
+            return HttpResponseRedirect(back)
+        named = [*request.POST.get("leases", "").split(","), *request.POST.getlist("_selected_action")]
+        ids = [lease_id for each in named if (lease_id := read_id(each))]
+        return self._release(request, self.get_queryset(request).filter(pk__in=ids), back)
 
     def _release(self, request: HttpRequest, leases: QuerySet[Lease], return_url: str) -> HttpResponse:
         """Ask for confirmation, then release the live leases: all or none of each project."""
