@@ -1,9 +1,12 @@
 """The admin index, the event log and the agents."""
 
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import pytest
 import time_machine
+import unfold
+from django.conf import settings
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
@@ -12,6 +15,7 @@ from django.urls import reverse
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Agent, Event, Project
+from ctxhub.core.templatetags.moments import lasting
 from ctxhub.core.toolbox.dispatch import call
 from memory.decisions.services.decisions import delete_decision, deprecate_decision, set_decision
 from memory.models import Decision
@@ -283,3 +287,38 @@ def test_a_403_page_names_the_signed_in_account(apollo: Project) -> None:
     page = member(apollo, VIEWER, "vi").get(reverse("admin:core_tag_add"))
     assert page.status_code == 403
     assert "You are signed in as vi." in page.content.decode()
+
+
+# -- The theme -------------------------------------------------------------------------------------
+
+
+def test_pages_load_no_chart_library(ada: Caller, apollo: Project) -> None:
+    """The template that says so equals the theme's in everything else."""
+    chart = "        <script src=\"{% static 'unfold/js/chart/chart.js' %}\"></script>\n"
+    name = Path("unfold", "layouts", "skeleton.html")
+    theirs = Path(unfold.__file__).parent.joinpath("templates", name).read_text()
+    ours = settings.BASE_DIR.joinpath("ctxhub", "templates", name).read_text()
+    assert ours.partition("#}")[2] == theirs.replace(chart, "") != theirs
+    decide(ada, 1)
+    assert "chart.js" not in member(apollo).get("/admin/").content.decode()
+
+
+# -- Ages ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("at", "words"),
+    [
+        ("2026-11-20T11:59:30", "just now"),
+        ("2026-11-20T11:01:00", "for 59 min"),
+        ("2026-11-19T12:01:00", "for 23 h"),
+        ("2026-11-19T11:00:00", "since yesterday"),
+        ("2026-11-14T12:00:00", "since Saturday"),
+        ("2026-11-13T12:00:00", "since 13 November"),
+        ("2025-11-30T12:00:00", "since 30 November 2025"),
+        ("2026-11-21T12:00:00", "just now"),
+    ],
+)
+@time_machine.travel(datetime(2026, 11, 20, 12, tzinfo=UTC), tick=False)
+def test_ages_in_words(at: str, words: str) -> None:
+    assert f">{words}<" in lasting(datetime.fromisoformat(at).replace(tzinfo=UTC))
