@@ -13,10 +13,10 @@ from ctxhub.core.accounts.services.config import set_config
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import Conflict
-from ctxhub.core.models import Agent, Project
+from ctxhub.core.models import Agent, PathPattern, Project
 from ctxhub.core.refusals.services import WRITER
 from ctxhub.core.toolbox.dispatch import call
-from memory.models import Scratchpad
+from memory.models import Scratchpad, Workflow
 from messaging.models import Message
 from messaging.services.receipts import acknowledge_messages
 from messaging.services.requests import claim_request
@@ -24,6 +24,7 @@ from tests.core.stale import change, write_rows
 from tests.messaging.mail import inbox, known, send
 from tests.needs import as_text, buttons, earlier, hold, owe, told
 from tests.people import ADMIN, VIEWER, member, person, signed_in, superuser
+from tests.query_plans import explained, plan_by_indexes, start_compact
 from tracking.models import Lease
 
 FRIDAY = datetime(2026, 11, 20, 12, tzinfo=UTC)
@@ -318,3 +319,34 @@ def test_the_queries_do_not_grow(client: Client, ada: Caller, ben: Caller) -> No
     grow(12)
     assert [queries(url) for url in ("/admin/", "/admin/overview/")] == few
     assert few[0] <= 25
+
+
+INDEXES = {
+    "messaging_with_ack",
+    "messaging_requests",
+    "tracking_lease_live",
+    "memory_scratchpad_nearly_full",
+    "core_pathpattern_stale",
+}
+
+
+def test_needs_are_found_by_indexes(client: Client, ada: Caller, ben: Caller) -> None:
+    """However many rows are settled, each statement reads a partial index without them."""
+    start_compact(Message, Lease, Workflow, PathPattern)
+    known(ben)
+    for number in range(60):
+        send(ada, f"message {number}")
+    workflows = Workflow.unscoped.bulk_create(Workflow(project=ada.project) for _ in range(20))
+    Scratchpad.unscoped.bulk_create(
+        Scratchpad(project=ada.project, workflow=workflow, name=str(number))
+        for workflow in workflows
+        for number in range(30)
+    )
+    plan_by_indexes()
+    with CaptureQueriesContext(connection) as captured:
+        client.get("/admin/overview/")
+    statements = [query["sql"] for query in captured if "OVER (" in query["sql"] or "f.stale" in query["sql"]]
+    plans = [explained(statement) for statement in statements]
+    assert len(plans) == 6
+    assert [plan for plan in plans if not any(name in plan for name in INDEXES)] == []
+    assert {name for plan in plans for name in INDEXES if name in plan} == INDEXES
