@@ -5,6 +5,7 @@ from django.urls import include, path
 from django.views.generic import RedirectView
 
 from ctxhub.core.admin import joining, named_views, palette, search_page
+from ctxhub.core.admin.needs import live
 from ctxhub.health import healthz, readyz
 
 urlpatterns = [
@@ -12,6 +13,7 @@ urlpatterns = [
     path(f"{named_views.FOLDER[1:]}<str:name>/", admin.site.admin_view(named_views.show), name="admin_view"),
     path(search_page.FOLDER[1:], admin.site.admin_view(search_page.show), name="admin_search"),
     path(palette.FOLDER[1:], admin.site.admin_view(palette.show), name="admin_palette"),
+    path(live.FOLDER[1:], admin.site.admin_view(live.show), name="admin_overview"),
     path("admin/", admin.site.urls),
     path("invitation/", joining.show, name="invitation"),
     path("invitation/<str:secret>/", joining.follow_link, name="invitation_link"),

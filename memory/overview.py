@@ -1,52 +1,38 @@
-"""Dashboard cards and panels for decisions, constraints, memories, snapshots and workflows."""
+"""Counts what memory holds, and lists new decisions and memories, for the first page."""
 
 from collections.abc import Sequence
 
-from django.db.models import Count, Q
 from django.db.models.functions import Left
 
 from ctxhub.core.admin import dashboard
-from ctxhub.core.admin.dashboard import Card, ListUrl, Panel
-from memory.models import Constraint, ConstraintStatus, Decision, DecisionStatus, Memory, Snapshot, Workflow
+from ctxhub.core.admin.dashboard import Amount, ListUrl, Panel, counting, tallied
+from memory.models import ConstraintStatus, Decision, DecisionStatus, Memory, Workflow
 
 NEWEST_SHOWN = 8
 VALUE_SHOWN = 80
 
 
-def decision_cards(project_ids: Sequence[int], list_url: ListUrl) -> list[Card]:
-    rows = Decision.unscoped.filter(project__in=project_ids)
-    statuses = {status.label: Count("pk", filter=Q(status=status)) for status in DecisionStatus}
-    counts = rows.aggregate(**statuses)
+def knowledge_amounts(project_ids: Sequence[int], list_url: ListUrl) -> list[Amount]:
+    def decisions(plural: str, status: DecisionStatus, which: str = "") -> Amount:
+        url = list_url("memory_decision", status__exact=status.value)
+        return Amount(plural, tallied("decision", project_ids, status=status.value), url, which)
 
-    def url(status: DecisionStatus) -> str:
-        return list_url("memory_decision", status__exact=status.value)
-
+    in_force = ConstraintStatus.ACTIVE.value
+    workflows = Workflow.unscoped.filter(project__in=project_ids, is_active=True)
     return [
-        Card("Decisions in force", counts["active"], "gavel", url(DecisionStatus.ACTIVE)),
-        Card("Drafts", counts["draft"], "edit_note", url(DecisionStatus.DRAFT)),
-        Card("Deprecated", counts["deprecated"], "inventory_2", url(DecisionStatus.DEPRECATED)),
+        decisions("decisions", DecisionStatus.ACTIVE, "in force"),
+        decisions("drafts", DecisionStatus.DRAFT),
+        decisions("deprecated decisions", DecisionStatus.DEPRECATED),
+        Amount(
+            "constraints",
+            tallied("constraint", project_ids, status=in_force),
+            list_url("memory_constraint", status__exact=in_force),
+            "in force",
+        ),
+        Amount("memories", tallied("memory", project_ids), list_url("memory_memory")),
+        Amount("snapshots", tallied("snapshot", project_ids), list_url("memory_snapshot")),
+        Amount("open workflows", counting(workflows), list_url("memory_workflow", state="open")),
     ]
-
-
-def constraint_cards(project_ids: Sequence[int], list_url: ListUrl) -> list[Card]:
-    in_force = Constraint.unscoped.filter(project__in=project_ids, status=ConstraintStatus.ACTIVE).count()
-    url = list_url("memory_constraint", status__exact=ConstraintStatus.ACTIVE.value)
-    return [Card("Constraints in force", in_force, "rule", url)]
-
-
-def memory_cards(project_ids: Sequence[int], list_url: ListUrl) -> list[Card]:
-    count = Memory.unscoped.filter(project__in=project_ids).count()
-    return [Card("Memories", count, "lightbulb", list_url("memory_memory"))]
-
-
-def snapshot_cards(project_ids: Sequence[int], list_url: ListUrl) -> list[Card]:
-    count = Snapshot.unscoped.filter(project__in=project_ids).count()
-    return [Card("Snapshots", count, "timeline", list_url("memory_snapshot"))]
-
-
-def workflow_cards(project_ids: Sequence[int], list_url: ListUrl) -> list[Card]:
-    count = Workflow.unscoped.filter(project__in=project_ids, is_active=True).count()
-    return [Card("Open workflows", count, "account_tree", list_url("memory_workflow", state="open"))]
 
 
 def newest_decisions(project_ids: Sequence[int], list_url: ListUrl) -> Panel:
@@ -75,5 +61,5 @@ def newest_memories(project_ids: Sequence[int], list_url: ListUrl) -> Panel:
     )
 
 
-dashboard.cards += [decision_cards, constraint_cards, memory_cards, snapshot_cards, workflow_cards]
+dashboard.inventory.append(knowledge_amounts)
 dashboard.panels += [newest_decisions, newest_memories]

@@ -8,7 +8,7 @@ import threading
 import time
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from django.db import connection
 
@@ -115,18 +115,20 @@ class Watch:
         """Runs one query for each project that has waiters."""
         by_project: dict[int, list[_Waiter]] = defaultdict(list)
         for waiter in self._copy_of_waiters():
-            by_project[waiter.wanted.project_id].append(waiter)
+            for project_id in waiter.wanted.after:
+                by_project[project_id].append(waiter)
         for project_id, waiters in by_project.items():
-            events = read_new_events(project_id, min(waiter.wanted.after for waiter in waiters))
+            known = min(waiter.wanted.after[project_id] for waiter in waiters)
+            events = read_new_events(project_id, known)
             for waiter in waiters:
-                _notify(waiter, events)
+                _notify(waiter, project_id, events)
 
 
-def _notify(waiter: _Waiter, events: Sequence[NewEvent]) -> None:
-    if any(waiter.wanted.is_news(event) for event in events):
+def _notify(waiter: _Waiter, project_id: int, events: Sequence[NewEvent]) -> None:
+    if any(waiter.wanted.is_news(project_id, event) for event in events):
         waiter.wake()
     elif events:
-        waiter.wanted = replace(waiter.wanted, after=max(waiter.wanted.after, events[-1].id))
+        waiter.wanted = waiter.wanted.having_seen(project_id, events[-1].id)
 
 
 class _Postgres:

@@ -13,7 +13,6 @@ from messaging.models import Delivery, RequestState
 from messaging.models.delivery import ACK_OWED, READ_OWED
 from messaging.selectors.request_states import STATES
 
-UNREAD = Exists(Delivery.unscoped.filter(READ_OWED, message=OuterRef("pk")))
 UNACKED = Exists(Delivery.unscoped.filter(ACK_OWED, message=OuterRef("pk")))
 
 
@@ -54,7 +53,10 @@ class StateFilter(DropdownFilter):
 
 
 class WaitingFilter(DropdownFilter):
-    """Filters messages by what is still pending: an urgent read or an acknowledgement."""
+    """Filters messages by what is still pending: an urgent read or an acknowledgement.
+
+    Together with the filter `to`: pending from that recipient.
+    """
 
     title = "waits for"
     parameter_name = "waits"
@@ -67,9 +69,12 @@ class WaitingFilter(DropdownFilter):
         ]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
+        name = request.GET.get("to", "").strip().casefold()
+        to = Delivery.unscoped.filter(message=OuterRef("pk"), **({"folded": name} if name else {}))
+        unread, unacked = Exists(to.filter(READ_OWED)), Exists(to.filter(ACK_OWED))
         conditions = {
-            "urgent": Q(UNREAD),
-            "ack": Q(ack=True) & Q(UNACKED),
-            "late": Q(ack_overdue=True) & Q(UNACKED),
+            "urgent": Q(unread),
+            "ack": Q(ack=True) & Q(unacked),
+            "late": Q(ack_overdue=True) & Q(unacked),
         }
         return queryset.filter(conditions.get(str(self.value()), Q()))

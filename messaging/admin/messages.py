@@ -13,14 +13,19 @@ from django.utils.safestring import SafeString
 from unfold.contrib.filters.admin import ChoicesDropdownFilter
 from unfold.decorators import display
 
+from ctxhub.core.admin.access import access_of, chosen_project
 from ctxhub.core.admin.agents import agent_links
 from ctxhub.core.admin.base import Menu, person
 from ctxhub.core.admin.columns import PREVIEW_CHARACTERS, PRIORITY_COLOURS, chips, name, preview
 from ctxhub.core.admin.filters import ProjectFilter
 from ctxhub.core.admin.logged import EVENTS_STAY
 from ctxhub.core.admin.pages import NounAdmin
+from ctxhub.core.admin.service_form import sentence
+from ctxhub.core.admin.urls import next_url
 from ctxhub.core.kit import clock
-from ctxhub.core.models import Agent
+from ctxhub.core.kit.caller import WRITE
+from ctxhub.core.kit.errors import CtxhubError, NotAllowed
+from ctxhub.core.models import Agent, Project
 from ctxhub.core.templatetags.moments import moment
 from messaging.admin.colours import STATE_COLOURS, TYPE_COLOURS
 from messaging.admin.filters import UNACKED, RecipientFilter, SenderFilter, StateFilter, WaitingFilter
@@ -30,6 +35,7 @@ from messaging.admin.thread_page import thread_page, warn_of_unknown
 from messaging.models import Delivery, Message, RequestState
 from messaging.selectors.receipts import first_owing
 from messaging.services.messages import send_message
+from messaging.services.reminders import remind_agent
 
 ACK_COLOURS = {"late": "danger", "awaited": "warning", "given": "success"}
 NAMES_SHOWN = 4
@@ -148,7 +154,12 @@ class MessageAdmin(NounAdmin):
 
     def get_urls(self) -> list[URLPattern]:
         inbox = self.admin_site.admin_view(self.inbox_view)
-        return [path("inbox/<int:agent_id>/", inbox, name="messaging_message_inbox"), *super().get_urls()]
+        remind = self.admin_site.admin_view(self.remind_view)
+        return [
+            path("inbox/<int:agent_id>/", inbox, name="messaging_message_inbox"),
+            path("remind/", remind, name="messaging_message_remind"),
+            *super().get_urls(),
+        ]
 
     def read_page(self, request: HttpRequest, row: Message) -> HttpResponse:
         """Show the conversation that a message belongs to."""
@@ -163,6 +174,25 @@ class MessageAdmin(NounAdmin):
         return inbox_page(self, request, agent)
 
     # -- Writing -----------------------------------------------------------------------------------
+
+    def remind_view(self, request: HttpRequest) -> HttpResponse:
+        """Remind an agent of its overdue acknowledgements, and return to the page of the button."""
+        project, agent = chosen_project(request), request.POST.get("agent", "")
+        if request.method == "POST" and project:
+            self._remind(request, project, agent)
+        return HttpResponseRedirect(next_url(request))
+
+    def _remind(self, request: HttpRequest, project: Project, agent: str) -> None:
+        try:
+            if not access_of(request).may(WRITE, project.pk):
+                raise NotAllowed(f"You can read {project}, but you cannot write messages there.")
+            with self.acting_in(request, project):
+                remind_agent(caller=person(), agent=agent)
+        except CtxhubError as error:
+            self.count_refusal(request, project, error)
+            notices.error(request, sentence(error))
+        else:
+            notices.success(request, f"{agent} was reminded.")
 
     def add_row(self, request: HttpRequest, row: Message, form: Any) -> int:
         answer = send_message(caller=person(), **form.arguments())

@@ -1,11 +1,11 @@
-"""Dashboard cards for unread and unacknowledged messages, and a panel of the latest messages."""
+"""Counts messages that wait for somebody, and lists the latest messages, for the first page."""
 
 from collections.abc import Sequence
 
 from django.db.models.functions import Left
 
 from ctxhub.core.admin import dashboard
-from ctxhub.core.admin.dashboard import Card, ListUrl, Panel
+from ctxhub.core.admin.dashboard import Amount, ListUrl, Panel, counting
 from messaging.admin.filters import UNACKED, is_open
 from messaging.models import Delivery, Message
 from messaging.models.delivery import READ_OWED
@@ -14,29 +14,20 @@ NEWEST_SHOWN = 8
 TEXT_SHOWN = 120
 
 
-def message_cards(project_ids: Sequence[int], list_url: ListUrl) -> list[Card]:
-    rows = Message.unscoped.filter(project__in=project_ids)
-    unread = Delivery.unscoped.filter(READ_OWED, project__in=project_ids)
-    late = rows.filter(UNACKED, ack=True, ack_overdue=True).count()
+def message_amounts(project_ids: Sequence[int], list_url: ListUrl) -> list[Amount]:
+    messages = Message.unscoped.filter(project__in=project_ids)
+    unread = Delivery.unscoped.filter(READ_OWED, project__in=project_ids).values("message").distinct()
+    late = messages.filter(UNACKED, ack=True, ack_overdue=True)
     return [
-        Card(
-            "Unread urgent messages",
-            unread.values("message").distinct().count(),
-            "mark_email_unread",
+        Amount(
+            "unread urgent messages",
+            counting(Message.unscoped.filter(pk__in=unread)),
             list_url("messaging_message", waits="urgent"),
         ),
-        Card(
-            "Open requests",
-            rows.filter(is_open()).count(),
-            "assignment_late",
-            list_url("messaging_message", state="open"),
+        Amount(
+            "open requests", counting(messages.filter(is_open())), list_url("messaging_message", state="open")
         ),
-        Card(
-            "Overdue acknowledgements",
-            late,
-            "notification_important",
-            list_url("messaging_message", waits="late"),
-        ),
+        Amount("overdue acknowledgements", counting(late), list_url("messaging_message", waits="late")),
     ]
 
 
@@ -51,5 +42,5 @@ def latest_messages(project_ids: Sequence[int], list_url: ListUrl) -> Panel:
     )
 
 
-dashboard.cards.append(message_cards)
+dashboard.inventory.append(message_amounts)
 dashboard.panels.append(latest_messages)

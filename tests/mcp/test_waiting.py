@@ -17,7 +17,8 @@ from ctxhub.core.models import Project
 from ctxhub.mcp.wakeups import _Postgres, _Sqlite, watch
 from memory.decisions.services.decisions import set_decision
 from messaging.services.messages import send_message
-from tests.hub import LiveHub, McpClient, RestClient
+from tests.hub import LiveHub, McpClient, Reply, RestClient
+from tests.people import VIEWER, person, signed_in
 from tests.stdio import stdio_hub
 
 SOON = 1.0
@@ -128,6 +129,32 @@ def test_64_waiting_calls_do_not_slow_others(hub: LiveHub, ada_mcp: McpClient, a
         assert open_connections() - connections <= 6
         write_as_somebody_else(ada_mcp, hub)
         assert all(answer["decisions"] == 1 for answer in answers)
+
+
+def test_64_waiting_pages_hold_nothing_and_hear_of_every_project(
+    hub: LiveHub, ada: Caller, ada_mcp: McpClient, cy: Caller
+) -> None:
+    """The first page of somebody with two projects; the event is in the second."""
+    for caller in (ada, cy):
+        set_decision(caller=caller, key="first", value="x")
+    user = person("vera", ada.project)
+    person("vera", cy.project, VIEWER)
+    cookie = {"Cookie": f"sessionid={signed_in(user).cookies['sessionid'].value}"}
+    url = "/admin/overview/?wait=30"
+    known_as = {**cookie, "If-None-Match": hub.http().send("GET", url, None, cookie).headers["etag"]}
+
+    def wait(_: int) -> Reply:
+        return hub.http().send("GET", url, None, known_as)
+
+    connections = open_connections()
+    with ThreadPoolExecutor(CROWD) as threads:
+        answers = threads.map(wait, range(CROWD))
+        wait_for_waiters(CROWD)
+        times = [timed(lambda: ada_mcp.call("decision", "list")) for _ in range(20)]
+        assert sorted(times)[len(times) // 2] < 0.1
+        assert open_connections() - connections <= CROWD // 4  # Those of the worker threads.
+        set_decision(caller=cy, key="news", value="x")
+        assert all((answer.status, "decision:news" in str(answer.body)) == (200, True) for answer in answers)
 
 
 def open_connections() -> int:

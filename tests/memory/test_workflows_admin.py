@@ -117,9 +117,9 @@ def test_no_page_runs_queries_per_row(page: str, client: Client, ada: Caller, ta
 
 def test_the_admin_index_counts_open_workflows(client: Client, ada: Caller, task: Workflow) -> None:
     close_workflow(caller=ada, workflow_id=create_workflow(caller=ada)["workflow_id"])
-    [card] = [card for card in client.get("/admin/").context["cards"] if "workflows" in card.title]
-    assert (card.title, card.value) == ("Open workflows", 1)
-    assert client.get(card.url).context["cl"].result_count == 1
+    [counted] = [each for each in client.get("/admin/").context["inventory"] if "workflow" in each.text]
+    assert counted.text == "1 open workflow"
+    assert client.get(counted.url).context["cl"].result_count == 1
 
 
 # -- Page ------------------------------------------------------------------------------------------

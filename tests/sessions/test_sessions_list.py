@@ -277,8 +277,8 @@ def test_events_of_sessions_are_listed_and_wake_nobody(ada: Caller, ben: Caller)
     answer = call(ben, "hub", {"action": "activity", "verbs": ["save"]})
     assert [row[3] for row in answer["rows"]] == [f"session:{saved}"]
     assert call(ben, "hub", {"action": "updates", "since": "e0"})["sessions"] == 1
-    wanted = Wanted(ada.project_id, "ben", 0, frozenset(), 1)
-    assert not any(wanted.is_news(event) for event in read_new_events(ada.project_id, 0))
+    wanted = Wanted({ada.project_id: 0}, "ben", frozenset(), 1)
+    assert not any(wanted.is_news(ada.project_id, event) for event in read_new_events(ada.project_id, 0))
 
 
 # -- Cost ------------------------------------------------------------------------------------------

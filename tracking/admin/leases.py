@@ -7,8 +7,8 @@ from django import forms
 from django.contrib import admin, messages
 from django.db.models import Q, QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.urls import URLPattern, path
 from django.utils.html import format_html_join
-from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.safestring import SafeString, mark_safe
 from unfold.contrib.filters.admin import BooleanRadioFilter
 from unfold.decorators import display
@@ -24,9 +24,11 @@ from ctxhub.core.admin.project_pages import ProjectPagesAdmin
 from ctxhub.core.admin.refusals import refused_line
 from ctxhub.core.admin.service_form import sentence
 from ctxhub.core.admin.unfold_compat import DropdownFilter, action
+from ctxhub.core.admin.urls import next_url
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import ADMIN
 from ctxhub.core.kit.errors import CtxhubError, NotAllowed
+from ctxhub.core.kit.inputs import read_id
 from ctxhub.core.models import Project
 from ctxhub.core.templatetags.moments import ago, moment
 from tracking.admin.board.page import board_context
@@ -205,17 +207,24 @@ class LeaseAdmin(ProjectPagesAdmin, LoggedAdmin):
     )
     def force_release(self, request: HttpRequest, object_id: str) -> HttpResponse:
         leases = self.get_queryset(request).filter(pk=object_id)
-        return self._release(request, leases, self._back(request) or self.url("change", object_id))
+        return self._release(request, leases, next_url(request, self.url("change", object_id)))
 
     @admin.action(description="Release the selected leases by force", permissions=["release"])
     def force_release_selected(self, request: HttpRequest, queryset: QuerySet[Lease]) -> HttpResponse:
         return self._release(request, queryset, self.url("changelist"))
 
-    def _back(self, request: HttpRequest) -> str:
-        """The page of leases from which the form was sent; "" for any other URL."""
-        back = request.POST.get("back", "")
-        is_own = back.startswith(self.url("changelist"))
-        return back if is_own and url_has_allowed_host_and_scheme(back, allowed_hosts=None) else ""
+    def get_urls(self) -> list[URLPattern]:
+        release = self.admin_site.admin_view(self.release_view)
+        return [path("release/", release, name="tracking_lease_release"), *super().get_urls()]
+
+    def release_view(self, request: HttpRequest) -> HttpResponse:
+        """Release the leases that a button of another page names ("4,7"), and return to that page."""
+        back = next_url(request)
+        if request.method != "POST":
+            return HttpResponseRedirect(back)
+        named = [*request.POST.get("leases", "").split(","), *request.POST.getlist("_selected_action")]
+        ids = [lease_id for each in named if (lease_id := read_id(each))]
+        return self._release(request, self.get_queryset(request).filter(pk__in=ids), back)
 
     def _release(self, request: HttpRequest, leases: QuerySet[Lease], return_url: str) -> HttpResponse:
         """Ask for confirmation, then release the live leases: all or none of each project."""

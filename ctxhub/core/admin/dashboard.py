@@ -1,21 +1,26 @@
-"""The dashboard of the admin. Apps register cards and panels here; core imports no app."""
+"""The first page of the admin. Apps register what it counts and lists; core imports no app."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from datetime import date, timedelta
+from datetime import date, datetime, time, timedelta
 from typing import Any, Protocol
 
+from django.db.models import BigIntegerField, F, Func, QuerySet, Subquery
 from django.http import HttpRequest
+from django.urls import reverse
 from django.utils import timezone
 
 from ctxhub.core.admin import urls
 from ctxhub.core.admin.access import Access, access_of, chosen_project, shown_project_ids
 from ctxhub.core.admin.graphs.layer_chart import LayerBars, layer_chart
-from ctxhub.core.admin.time_slots import count_by_day
+from ctxhub.core.admin.needs.drawing import needs_of
+from ctxhub.core.admin.needs.sources import Reader
+from ctxhub.core.admin.urls import in_project
 from ctxhub.core.events.selectors.events import note_of
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import ADMIN
-from ctxhub.core.models import Agent, Event, Project
+from ctxhub.core.models import Agent, Event, Project, Tally
+from ctxhub.core.text.plurals import counted
 
 EVENTS_SHOWN = 12
 AGENTS_SHOWN = 6
@@ -24,12 +29,23 @@ ACTIVE_FOR = timedelta(hours=1)
 
 
 @dataclass(frozen=True, slots=True)
-class Card:
-    """A count, linked to the list of what it counts."""
+class Amount:
+    """How many rows there are, linked to their list: 3 `plural` `which`.
 
-    title: str
-    value: int
-    icon: str
+    `count` is an expression, since one statement counts everything.
+    """
+
+    plural: str
+    count: Subquery
+    url: str
+    which: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """An amount as it is shown. `text`: "3 drafts"."""
+
+    text: str
     url: str
 
 
@@ -60,45 +76,98 @@ class ListUrl(Protocol):
 
 
 # Registered by apps. Each function gets the ids of the shown projects.
-cards: list[Callable[[Sequence[int], ListUrl], Sequence[Card]]] = []
+inventory: list[Callable[[Sequence[int], ListUrl], Sequence[Amount]]] = []
 panels: list[Callable[[Sequence[int], ListUrl], Panel]] = []
+
+
+def counting(rows: QuerySet[Any]) -> Subquery:
+    """The number of the rows, as an expression."""
+    counted = rows.order_by().annotate(rows_counted=Func(F("pk"), function="COUNT"))
+    return Subquery(counted.values("rows_counted"), output_field=BigIntegerField())
+
+
+def tallied(kind: str, project_ids: Sequence[int], **status: int) -> Subquery:
+    """The number of rows of a kind that has counters, or of those with a `status`."""
+    counters = Tally.unscoped.filter(project__in=project_ids, noun=kind, **status).order_by()
+    added = counters.annotate(rows_counted=Func(F("count"), function="SUM"))
+    return Subquery(added.values("rows_counted"), output_field=BigIntegerField())
 
 
 def add_context(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
     """The dashboard's context. The number of queries does not grow with the data."""
     project, project_ids = chosen_project(request), shown_project_ids(request)
-
-    def list_url(model: str, /, **filters: Any) -> str:
-        return urls.list_url(model, project, **filters)
-
-    events = list(_latest_events(project_ids))
-    access = access_of(request)
-    return context | {
+    list_url = list_url_in(project)
+    live = live_context(request)
+    has_events, access = bool(live["events"]), access_of(request)
+    return {
+        **context,
+        **live,
         "title": str(project) if project else "Overview",
-        "project": project,
-        "projects": list(access.projects.values()),
         "may_make_tokens": access.may(ADMIN, project.pk if project else None),
-        "is_new": not events,
-        "has_large_search": bool(events),
-        **(_activity(project_ids, list_url, events) if events else {}),
-        "layers": _layers(project, project_ids, access) if events else [],
+        "is_new": not has_events,
+        "has_large_search": has_events,
+        **(_activity(project_ids, list_url) if has_events else {}),
+        "layers": _layers(project, project_ids, access) if has_events else [],
     }
 
 
-def _activity(project_ids: Sequence[int], list_url: ListUrl, events: Sequence[Event]) -> dict[str, Any]:
-    days = _days(project_ids, list_url)
-    agents = Agent.unscoped.filter(project__in=project_ids)
-    active = agents.filter(last_seen_at__gte=clock.now() - ACTIVE_FOR).count()
-    own_cards = [
-        Card("Agents active in the last hour", active, "smart_toy", list_url("core_agent")),
-        Card("Events today", days[-1].events, "bolt", list_url("core_event")),
-    ]
+def live_context(request: HttpRequest) -> dict[str, Any]:
+    """What renews itself: the needs, the inventory and the latest events."""
+    project, project_ids = chosen_project(request), shown_project_ids(request)
+    list_url, access = list_url_in(project), access_of(request)
+    events = list(_latest_events(project_ids))
+    shown = {project_id: access.projects[project_id] for project_id in project_ids}
+    reader = Reader(shown, project, request.user.get_username(), in_project(reverse("admin:index"), project))
     return {
-        "cards": [card for make in cards for card in make(project_ids, list_url)] + own_cards,
-        "panels": [make(project_ids, list_url) for make in panels],
+        "project": project,
+        "projects": list(access.projects.values()),
+        "needs": needs_of(reader, access) if events else None,
+        "inventory": _inventory(project_ids, list_url) if events else [],
         "events": [(event, note_of(event.data)) for event in events],
         "events_url": list_url("core_event"),
-        "days": days,
+        "live_url": in_project(reverse("admin_overview"), project),
+    }
+
+
+def list_url_in(project: Project | None) -> ListUrl:
+    def list_url(model: str, /, **filters: Any) -> str:
+        return urls.list_url(model, project, **filters)
+
+    return list_url
+
+
+def _inventory(project_ids: Sequence[int], list_url: ListUrl) -> list[Counted]:
+    """What there is, without what there is none of; all counted in one statement."""
+    amounts = [amount for make in inventory for amount in make(project_ids, list_url)]
+    counts = _values_of([amount.count for amount in amounts], project_ids)
+    return [
+        Counted(f"{counted(count, amount.plural)} {amount.which}".strip(), amount.url)
+        for amount, count in zip(amounts, counts, strict=True)
+        if count
+    ]
+
+
+def _values_of(expressions: Sequence[Subquery], project_ids: Sequence[int]) -> Sequence[int]:
+    """The values of the expressions, in one statement: as columns of some project."""
+    [values] = Project.objects.filter(pk=project_ids[0]).values_list(*expressions)
+    return list(values)
+
+
+def own_amounts(project_ids: Sequence[int], list_url: ListUrl) -> list[Amount]:
+    active = Agent.unscoped.filter(project__in=project_ids, last_seen_at__gte=clock.now() - ACTIVE_FOR)
+    today = timezone.localdate()
+    events = Event.unscoped.filter(project__in=project_ids, at__gte=_midnight(today))
+    return [
+        Amount("agents", counting(active), list_url("core_agent"), "active in the last hour"),
+        Amount("events", counting(events), _url_of_day(today, list_url), "today"),
+    ]
+
+
+def _activity(project_ids: Sequence[int], list_url: ListUrl) -> dict[str, Any]:
+    agents = Agent.unscoped.filter(project__in=project_ids)
+    return {
+        "panels": [make(project_ids, list_url) for make in panels],
+        "days": _days(project_ids, list_url),
         "agents": agents.order_by("-last_seen_at", "name").select_related("project")[:AGENTS_SHOWN],
         "agents_url": list_url("core_agent"),
         "active_since": clock.now() - ACTIVE_FOR,
@@ -117,17 +186,27 @@ def _latest_events(project_ids: Sequence[int]) -> Any:
 
 
 def _days(project_ids: Sequence[int], list_url: ListUrl) -> list[Day]:
-    """Event counts by day for two weeks."""
+    """Event counts by day for two weeks. Each is a range of the index by time."""
     today = timezone.localdate()
     days = [today - timedelta(days=ago) for ago in reversed(range(DAYS_SHOWN))]
-    counts = count_by_day(
-        Event.unscoped.filter(project__in=project_ids, at__gte=clock.now() - timedelta(days=DAYS_SHOWN)), "at"
-    )
-    most = max([counts[day] for day in days] + [1])
-    return [
-        Day(day, counts[day], round(100 * counts[day] / most), _url_of_day(day, list_url)) for day in days
+    events = Event.unscoped.filter(project__in=project_ids)
+    ranges = [
+        events.filter(at__gte=_midnight(day), at__lt=_midnight(day + timedelta(days=1))) for day in days
     ]
+    counts = _values_of([counting(rows) for rows in ranges], project_ids)
+    most = max([*counts, 1])
+    return [
+        Day(day, count, round(100 * count / most), _url_of_day(day, list_url))
+        for day, count in zip(days, counts, strict=True)
+    ]
+
+
+def _midnight(day: date) -> datetime:
+    return timezone.make_aware(datetime.combine(day, time()))
 
 
 def _url_of_day(day: date, list_url: ListUrl) -> str:
     return list_url("core_event", at__year=day.year, at__month=day.month, at__day=day.day)
+
+
+inventory.append(own_amounts)

@@ -15,9 +15,10 @@ from ctxhub.core.admin import dashboard, refs
 from ctxhub.core.admin.access import shown_project_ids
 from ctxhub.core.admin.base import Menu, ProjectAdmin, person
 from ctxhub.core.admin.columns import chips, mono, preview
-from ctxhub.core.admin.dashboard import Card, ListUrl
+from ctxhub.core.admin.dashboard import Amount, ListUrl, counting
 from ctxhub.core.admin.filters import ProjectFilter
 from ctxhub.core.admin.lists import FilteredList
+from ctxhub.core.admin.needs.sources import SHOWN, Files, Found, Link, Need, Reader, Since, sources
 from ctxhub.core.admin.pages import NounAdmin
 from ctxhub.core.admin.row_actions import row_action
 from ctxhub.core.admin.unfold_compat import ChangeList, DropdownFilter
@@ -25,12 +26,14 @@ from ctxhub.core.admin.urls import list_url
 from ctxhub.core.kit import sql
 from ctxhub.core.kit.clock import format_time
 from ctxhub.core.kit.inputs import LIST_LENGTH
+from ctxhub.core.kit.priority import Priority
 from ctxhub.core.links import Head, ObjectKey
 from ctxhub.core.models import PathPattern, Project
-from ctxhub.core.paths.selectors import Stale, find_stale, nouns_with_paths
+from ctxhub.core.paths.selectors import Stale, StaleProject, find_stale, find_stale_projects, nouns_with_paths
 from ctxhub.core.paths.services.confirming import confirm
+from ctxhub.core.registry import plural
 from ctxhub.core.templatetags.moments import moment
-from ctxhub.core.text.plurals import counted
+from ctxhub.core.text.plurals import counted, enumerated
 
 
 class StaleFilter(DropdownFilter):
@@ -197,9 +200,41 @@ def _heads_of(rows: Iterable[PathPattern]) -> Mapping[ObjectKey, Head]:
     }
 
 
-def stale_cards(project_ids: Sequence[int], list_url: ListUrl) -> list[Card]:
-    count = PathPattern.unscoped.filter(project__in=project_ids, stale__gt=0).count()
-    return [Card("Stale", count, "sync_problem", list_url("core_pathpattern"))] if count else []
+def stale_objects(reader: Reader) -> Found:
+    """One need for each project."""
+    found = find_stale_projects(reader.project_ids)
+    return Found(
+        [_stale_need(stale, reader) for stale in found[:SHOWN]],
+        len(found),
+        "projects",
+        "with stale objects",
+        reader.list_url("core_pathpattern"),
+    )
 
 
-dashboard.cards.append(stale_cards)
+def _stale_need(stale: StaleProject, reader: Reader) -> Need:
+    objects = enumerated([counted(count, plural(kind)) for kind, count in stale.kinds.items()])
+    files = Files(stale.pattern) if stale.pattern else "the files"
+    return Need(
+        f"stale-{stale.project_id}",
+        stale.project_id,
+        Priority.LOW,
+        "sync_problem",
+        [
+            f"{objects} may no longer hold: ",
+            files,
+            f" changed {counted(stale.changes, 'times')} ",
+            Since(stale.since),
+        ],
+        stale.since,
+        [Link("Open", reader.list_url("core_pathpattern", stale.project_id))],
+    )
+
+
+def stale_amounts(project_ids: Sequence[int], list_url: ListUrl) -> list[Amount]:
+    stale = PathPattern.unscoped.filter(project__in=project_ids, stale__gt=0)
+    return [Amount("stale objects", counting(stale), list_url("core_pathpattern"))]
+
+
+dashboard.inventory.append(stale_amounts)
+sources.append(stale_objects)

@@ -3,7 +3,9 @@
 from typing import Any
 from urllib.parse import urlencode
 
+from django.http import HttpRequest
 from django.urls import reverse
+from django.utils.http import url_has_allowed_host_and_scheme
 
 from ctxhub.core.models import Project
 
@@ -17,3 +19,13 @@ def in_project(url: str, project: Project | None, /, **query: Any) -> str:
     """The URL of a page that takes the project, if there is one, and more from its query string."""
     query_string = urlencode({**({"project": project.slug} if project else {}), **query})
     return f"{url}?{query_string}" if query_string else url
+
+
+def next_url(request: HttpRequest, default: str = "") -> str:
+    """The page of the hub that the form or the URL names (`next`), to return to after a write.
+
+    Without one, or for a page elsewhere, `default` or else the first page.
+    """
+    url = request.POST.get("next") or request.GET.get("next", "")
+    is_own = url_has_allowed_host_and_scheme(url, {request.get_host()}, require_https=request.is_secure())
+    return url if url and is_own else default or reverse("admin:index")

@@ -6,10 +6,10 @@ database connection, until such an event is recorded or the time is up. Without 
 the response is sent at once.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ctxhub.core.events.selectors.events import NewEvent, latest_cursor
 from ctxhub.core.kit.caller import Caller
@@ -21,27 +21,34 @@ LONGEST_SECONDS = 60
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """The events that a call waits for: after the id `after`, of these nouns (empty: any), new to the agent.
+    """The events that a call waits for: later than `after`, an event id for each project.
 
-    The agent's own events are not new to it, nor are those addressed to others (`data["to"]`), or
-    of nouns that wake nobody.
+    With an `agent`, only those of the `nouns` (empty: any) that are new to it: its own events are not, nor
+    are those addressed to others (`data["to"]`), or of nouns that wake nobody.
     """
 
-    project_id: int
-    agent: str
-    after: int
+    after: Mapping[int, int]
+    agent: str | None
     nouns: frozenset[str]
     seconds: float
 
-    def is_news(self, event: NewEvent) -> bool:
-        if event.id <= self.after or event.agent == self.agent:
+    def is_news(self, project_id: int, event: NewEvent) -> bool:
+        if event.id <= self.after[project_id]:
             return False
-        if event.noun == "hub" or not wakes(event.noun):
+        return self.agent is None or self._is_news_to(self.agent, event)
+
+    def _is_news_to(self, agent: str, event: NewEvent) -> bool:
+        if event.agent == agent or event.noun == "hub" or not wakes(event.noun):
             return False
         if self.nouns and event.noun not in self.nouns:
             return False
         to = event.data.get("to")
-        return to is None or self.agent in {str(name).casefold() for name in to}
+        return to is None or agent in {str(name).casefold() for name in to}
+
+    def having_seen(self, project_id: int, event_id: int) -> "Wanted":
+        """The same after this event of the project."""
+        seen = max(self.after[project_id], event_id)
+        return replace(self, after={**self.after, project_id: seen})
 
 
 @dataclass(slots=True)
@@ -90,4 +97,10 @@ def wait_for_news(caller: Caller, seconds: float, *, after: int, nouns: frozense
     Read `after` before the query for the response: events recorded in between then count as new.
     """
     if (long_poll := _long_poll.get()) is not None and seconds:
-        long_poll.wanted = Wanted(caller.project_id, caller.agent.casefold(), after, nouns, seconds)
+        long_poll.wanted = Wanted({caller.project_id: after}, caller.agent.casefold(), nouns, seconds)
+
+
+def wait_for_events(after: Mapping[int, int], seconds: float) -> None:
+    """The same until there is any event in one of the projects; `after`: the newest known, by project id."""
+    if (long_poll := _long_poll.get()) is not None and seconds and after:
+        long_poll.wanted = Wanted(after, None, frozenset(), seconds)

@@ -10,7 +10,7 @@ from ctxhub.core.kit.inputs import read_id
 from ctxhub.core.kit.pages import Condition
 from ctxhub.core.links import ObjectKey
 from ctxhub.core.paths.heads import head_of, heads_above, range_below
-from ctxhub.core.paths.sql import read_patterns, read_stale
+from ctxhub.core.paths.sql import StaleKind, read_patterns, read_stale, read_stale_kinds
 from ctxhub.core.registry import Noun, all_nouns
 from ctxhub.core.text.globs import is_glob, matches, overlap
 from ctxhub.core.text.plurals import counted
@@ -56,6 +56,38 @@ def find_stale(project_id: int, keys: Iterable[ObjectKey]) -> dict[ObjectKey, St
     return {
         (kind, row_id): Stale(count, since) for kind, row_id, count, since in found if (kind, row_id) in asked
     }
+
+
+@dataclass(frozen=True, slots=True)
+class StaleProject:
+    """The stale objects of a project: how many of each kind, and since when.
+
+    `pattern`, "" for all files, and `changes`: of the object that is stale longest.
+    """
+
+    project_id: int
+    kinds: Mapping[str, int]
+    since: datetime
+    pattern: str
+    changes: int
+
+
+def find_stale_projects(project_ids: Sequence[int]) -> list[StaleProject]:
+    """The projects with stale objects, those that are stale longest first; in one query."""
+    by_project: dict[int, list[StaleKind]] = {}
+    for found in read_stale_kinds(project_ids):
+        by_project.setdefault(found.project_id, []).append(found)
+    projects = [
+        StaleProject(
+            project_id,
+            {found.kind: found.objects for found in kinds},
+            kinds[0].since,
+            kinds[0].pattern,
+            kinds[0].changes,
+        )
+        for project_id, kinds in by_project.items()
+    ]
+    return sorted(projects, key=lambda stale: stale.since)
 
 
 def find_bearings(project_id: int, paths: Sequence[str], kinds: Sequence[str]) -> list[Bearing]:

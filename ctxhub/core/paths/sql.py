@@ -112,6 +112,40 @@ def read_stale(
     return [(kind, object_id, count, sql.read_time(since)) for kind, object_id, count, since in found]
 
 
+class StaleKind(NamedTuple):
+    """The number of stale objects of a project and kind.
+
+    `pattern`, `changes` and `since`: of the object of any kind in the project that is stale longest.
+    """
+
+    project_id: int
+    kind: str
+    objects: int
+    pattern: str
+    changes: int
+    since: datetime
+
+
+def read_stale_kinds(project_ids: Sequence[int]) -> list[StaleKind]:
+    among, values = sql.among("p.project_id", project_ids)
+    # The index core_pathpattern_stale ends in the order of the first one.
+    found = sql.rows(
+        f"""
+        SELECT g.project_id, g.kind, g.objects, f.pattern, f.stale, f.stale_since
+        FROM (SELECT p.project_id, p.kind, count(*) AS objects FROM core_pathpattern p
+            WHERE {among} AND p.stale > 0 GROUP BY p.project_id, p.kind) g
+        JOIN core_pathpattern f ON f.id = (
+            SELECT x.id FROM core_pathpattern x WHERE x.project_id = g.project_id AND x.stale > 0
+            ORDER BY x.stale_since, x.id LIMIT 1)
+        ORDER BY g.project_id, g.kind""",
+        values,
+    )
+    return [
+        StaleKind(project_id, kind, objects, pattern, changes, sql.read_time(since))
+        for project_id, kind, objects, pattern, changes, since in found
+    ]
+
+
 def read_patterns(project_id: int, kind: str, ids: Sequence[int]) -> dict[int, list[tuple[int, str, str]]]:
     """Position, pattern and head of all patterns of objects, by their ids."""
     among, values = sql.among("object_id", ids)

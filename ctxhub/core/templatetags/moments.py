@@ -16,6 +16,9 @@ from ctxhub.core.kit.clock import format_time
 register = template.Library()
 
 NEAR = timedelta(days=1)
+MINUTES_IN_HOUR, MINUTES_IN_DAY = 60, 24 * 60
+# A weekday names one day only for so long.
+DAYS_NAMED = 7
 
 
 @register.filter
@@ -28,6 +31,25 @@ def moment(at: datetime | None) -> SafeString | str:
 def in_full(at: datetime | None) -> SafeString | str:
     """The datetime to the second and how long ago it was, for the page of a row."""
     return _shown(at, f"{_full(at)}, {ago(at)}") if at else "never"
+
+
+@register.filter
+def lasting(at: datetime) -> SafeString:
+    """How long something lasts: "for 12 min", "for 3 h"; after a day since when: "since Thursday"."""
+    return _shown(at, _lasting(at))
+
+
+def _lasting(at: datetime) -> str:
+    now = timezone.localtime()
+    since, minutes = timezone.localtime(at), int((now - at).total_seconds() // 60)
+    days = (now.date() - since.date()).days
+    if minutes < 1:
+        return "just now"
+    if minutes < MINUTES_IN_DAY:
+        return f"for {minutes} min" if minutes < MINUTES_IN_HOUR else f"for {minutes // MINUTES_IN_HOUR} h"
+    if days < DAYS_NAMED:
+        return "since yesterday" if days == 1 else f"since {since:%A}"
+    return f"since {since.day} {since:%B}{'' if since.year == now.year else f' {since.year}'}"
 
 
 def ago(at: datetime) -> str:

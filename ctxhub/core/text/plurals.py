@@ -1,4 +1,6 @@
-"""English singulars and plurals of nouns."""
+"""English singulars and plurals of nouns, and enumerations."""
+
+from collections.abc import Sequence
 
 
 def singular(plural: str) -> str:
@@ -13,3 +15,9 @@ def singular(plural: str) -> str:
 def counted(count: int, plural: str) -> str:
     """`1 memory`, `2,000 memories`."""
     return f"{count:,} {singular(plural) if count == 1 else plural}"
+
+
+def enumerated(words: Sequence[str]) -> str:
+    """`1 decision, 2 constraints and 1 memory`."""
+    *others, last = words
+    return f"{', '.join(others)} and {last}" if others else last

@@ -4,8 +4,12 @@ from django.db import models
 from django.utils import timezone
 
 from ctxhub.core.accounts.models.agent import Agent
+from ctxhub.core.kit.inputs import CONTENT_BYTES
 from ctxhub.core.kit.models import ProjectRow
 from memory.scratchpads.models.workflow import Workflow
+
+# Nine tenths of what a pad holds.
+NEARLY_FULL_BYTES = CONTENT_BYTES * 9 // 10
 
 
 class PadChange(models.IntegerChoices):
@@ -43,6 +47,11 @@ class Scratchpad(ProjectRow):
             # The workflow first: its pads are counted without a project.
             models.Index(fields=("workflow", "id"), name="memory_scratchpad_by_workflow"),
             models.Index(fields=("project", "-updated_at", "-id"), name="memory_scratchpad_by_time"),
+            models.Index(
+                fields=("project", "size"),
+                condition=models.Q(size__gte=NEARLY_FULL_BYTES),
+                name="memory_scratchpad_nearly_full",
+            ),
         )
 
     def __str__(self) -> str:

@@ -94,6 +94,15 @@ def latest_cursor(project_id: int) -> EventCursor:
     return EventCursor(newest)
 
 
+def latest_ids(project_ids: Sequence[int]) -> dict[int, int]:
+    """The id of the newest event of each project, 0 where there is none."""
+    if not project_ids:
+        return {}
+    among, values = sql.among("p.id", project_ids)
+    newest = "SELECT max(e.id) FROM core_event e WHERE e.project_id = p.id"
+    return dict(sql.rows(f"SELECT p.id, coalesce(({newest}), 0) FROM core_project p WHERE {among}", values))
+
+
 def list_activity(
     project_id: int,
     *,

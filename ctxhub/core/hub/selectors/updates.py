@@ -18,8 +18,8 @@ def wait_for_updates(caller: Caller, *, since: str | None = None, wait_seconds: 
     seconds = waiting.clean_seconds(wait_seconds)
     start = clean_moment(since, "since")
     after = waiting.began_at(caller.project_id) if start is None else id_of(caller.project_id, start)
-    wanted = Wanted(caller.project_id, caller.agent.casefold(), after, frozenset(), seconds)
+    wanted = Wanted({caller.project_id: after}, caller.agent.casefold(), frozenset(), seconds)
     events = read_new_events(caller.project_id, after)
-    if not any(wanted.is_news(event) for event in events):
+    if not any(wanted.is_news(caller.project_id, event) for event in events):
         waiting.wait_for_news(caller, seconds, after=events[-1].id if events else after)
     return count_updates(caller, since=str(EventCursor(after)))

@@ -1,0 +1,1 @@
+"""What needs a person, told on the first page."""

@@ -1,0 +1,127 @@
+"""What apps tell a person to look after: they append functions to `sources`, since core imports no app."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.urls import reverse
+
+from ctxhub.core.admin.urls import in_project, list_url
+from ctxhub.core.kit.priority import Priority
+from ctxhub.core.models import Project
+
+SHOWN = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    """The name of an agent, a workflow and so on, in a sentence."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Quote:
+    """The beginning of what somebody wrote."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Files:
+    """A path or a glob."""
+
+    pattern: str
+
+
+@dataclass(frozen=True, slots=True)
+class Since:
+    """How long something lasts, in words: "for 3 h", "since Thursday"."""
+
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Ago:
+    """When something was: "5 minutes ago"."""
+
+    at: datetime
+
+
+Part = str | Name | Quote | Files | Since | Ago
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    label: str
+    url: str
+
+
+@dataclass(frozen=True, slots=True)
+class Button:
+    """Posts `name=value` to `url`. Shown to people who have the scope in the project."""
+
+    label: str
+    url: str
+    name: str
+    value: str
+    scope: str
+
+
+@dataclass(frozen=True, slots=True)
+class Need:
+    """A sentence about something that waits for a person. `key` is its own among all needs.
+
+    `since` orders needs of equal urgency, the oldest first.
+    """
+
+    key: str
+    project_id: int
+    urgency: Priority
+    icon: str
+    sentence: Sequence[Part]
+    since: datetime
+    actions: Sequence[Link | Button]
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The most urgent needs of one kind, `total` in all, `url` of the list: 3 `plural` `which`."""
+
+    needs: Sequence[Need]
+    total: int
+    plural: str
+    which: str
+    url: str
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """Who reads: the projects shown, by id, the chosen one of them, and the name the person acts under.
+
+    `page`: the URL of the page.
+    """
+
+    projects: Mapping[int, Project]
+    chosen: Project | None
+    name: str
+    page: str
+
+    @property
+    def project_ids(self) -> Sequence[int]:
+        return list(self.projects)
+
+    def list_url(self, model: str, project_id: int | None = None, /, **filters: Any) -> str:
+        """The list of a model in one project, else in all that are shown."""
+        return list_url(model, self.projects[project_id] if project_id else self.chosen, **filters)
+
+    def button_url(self, view: str, project_id: int, /) -> str:
+        """The URL of a view of the admin that writes in the project and then returns to the page."""
+        return in_project(reverse(f"admin:{view}"), self.projects[project_id], next=self.page)
+
+
+Source = Callable[[Reader], Found]
+"""Finds at most SHOWN needs, the most urgent ones, in a number of queries that does not grow."""
+
+sources: list[Source] = []
