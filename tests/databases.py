@@ -111,7 +111,7 @@ def _closed_postgres() -> Iterator[None]:
 @contextmanager
 def _missing_sqlite() -> Iterator[None]:
     file = Path(connection.settings_dict["NAME"])
-    _disconnect_db_threads()
+    disconnect_db_threads()
     aside = file.rename(file.with_suffix(".aside"))
     file.mkdir()
     try:
@@ -121,7 +121,7 @@ def _missing_sqlite() -> Iterator[None]:
         aside.rename(file)
 
 
-def _disconnect_db_threads() -> None:
+def disconnect_db_threads() -> None:
     """On SQLite each thread that serves MCP has to close its own connection."""
     all_here = threading.Barrier(db_threads.THREADS)
 

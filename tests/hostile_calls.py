@@ -23,6 +23,13 @@ WRITES: dict[str, Action] = {
     if action.writes and action.scope != ADMIN
 }
 
+READS: dict[str, Action] = {
+    action.call: action
+    for tool in all_tools().values()
+    for action in tool.actions.values()
+    if not action.writes and action.scope != ADMIN
+}
+
 
 def distinct_words(size: int) -> str:
     """So many bytes of words that occur once, which cost most to index."""
@@ -163,6 +170,17 @@ def hostile_calls(action: Action, ids: Ids) -> Iterator[Json]:
                 **base,
                 **{name: values[way % len(values)] for name, values in at_limits.items() if values},
             }
+
+
+def hostile_reads(action: Action, ids: Ids) -> Iterator[Json]:
+    """All arguments at their limits, in two ways; some are refused."""
+    given = {
+        argument.name: _at_limits(action, argument.name, argument.schema, ids)
+        for argument in action.arguments.all
+        if not argument.choices and argument.name not in MEANT
+    }
+    for way in range(2):
+        yield {name: values[way % len(values)] for name, values in given.items() if values}
 
 
 def accepted(caller: Caller, action: Action, arguments: Json) -> bool:

@@ -654,16 +654,13 @@ CONFLICTS: list[tuple[str, dict[str, Any]]] = [
 ]
 
 
-# What a writer is told all the same, because the call is about it: the fields that a template needs, the
-# request it claims, to whom its reply went, the digest and the name of the row it changed or removed.
+# What a writer is told all the same, and why.
 TOLD = {
-    "decision.from_template",
-    "memory.context_delete",
-    "memory.restore",
-    "memory.update",
-    "message.claim",
-    "message.send",
-    "message.send_batch",
+    "decision.from_template": "Which fields the template needs: without their names no call could be mended.",
+    "memory.context_delete": "The name of the context that is gone, which the call may have named by its id.",
+    "message.claim": "The request that the agent is asked to do, which is addressed to it.",
+    "message.send": "To whom a reply went: the sender chose the message, and the hub who gets the answer.",
+    "message.send_batch": "As message.send.",
 }
 
 

@@ -6,6 +6,7 @@ import pytest
 from django.core.management.base import CommandError
 from django.db import DatabaseError, connection
 from django.test import Client
+from django.urls import reverse
 
 from ctxhub.core.accounts.services.access_tokens import create_token
 from ctxhub.core.kit import failures
@@ -84,13 +85,42 @@ def test_the_hub_is_not_ready_while_writes_fail(unwritable: None, ada: Caller) -
     assert Client().get("/readyz").status_code == 200
 
 
-@pytest.mark.one_engine
-def test_a_page_of_the_admin_says_so(bearer: dict[str, str], unwritable: None) -> None:
-    _make_writable(True)
+NO_MEMBERSHIPS = {"memberships-TOTAL_FORMS": "0", "memberships-INITIAL_FORMS": "0"}
+WRITES_OF_ADMIN = {
+    "core_tag_add": {"name": "new"},
+    "auth_user_add": {"username": "eve", "usable_password": "false", **NO_MEMBERSHIPS},
+    "memory_decision_add": {"key": "k", "value": "x", "kind": "text", "status": "active", "seen_revision": 0},
+    "core_project_add": {"slug": "new", **NO_MEMBERSHIPS},
+}
+
+
+@pytest.mark.parametrize("page", WRITES_OF_ADMIN)
+def test_a_page_of_the_admin_says_so(ada: Caller, page: str) -> None:
     client = superuser()
+    address = f"{reverse(f'admin:{page}')}?project=apollo"
+    client.get(address)
     _make_writable(False)
-    form = {"username": "eve", "usable_password": "false"}
-    answer = client.post("/admin/auth/user/add/", form)
+    try:
+        answer = client.post(address, WRITES_OF_ADMIN[page])
+        read = client.get(reverse("admin:memory_decision_changelist"))
+    finally:
+        _make_writable(True)
+        failures._unwritable_at.clear()
+    assert answer.status_code == 503
+    assert UNWRITABLE in answer.content.decode()
+    assert read.status_code == 200
+    # The same form, on a database that can be written.
+    assert client.post(address, WRITES_OF_ADMIN[page]).status_code == 302
+
+
+def test_signing_in_says_so(ada: Caller) -> None:
+    superuser()
+    _make_writable(False)
+    try:
+        answer = Client().post("/admin/login/", {"username": "root", "password": "wrong"})
+    finally:
+        _make_writable(True)
+        failures._unwritable_at.clear()
     assert answer.status_code == 503
     assert UNWRITABLE in answer.content.decode()
 

@@ -25,6 +25,7 @@ from ctxhub.core.admin.unfold_compat import ModelForm, TabularInline, action
 from ctxhub.core.admin.urls import in_project
 from ctxhub.core.kit.caller import ADMIN
 from ctxhub.core.models import Membership, Project
+from ctxhub.core.project_deletion import delete_project
 from ctxhub.core.templatetags.moments import moment
 
 
@@ -153,6 +154,9 @@ class ProjectsAdmin(ProjectAdmin):
         else:
             obj.pk = create_project(slug=form.cleaned_data["slug"], name=name).pk
             obj.refresh_from_db()
+
+    def delete_model(self, request: HttpRequest, obj: Project) -> None:
+        delete_project(obj)
 
     def get_deleted_objects(self, objs: Any, request: HttpRequest) -> Any:
         """Adds the row counts of every model to the confirmation: they are deleted with the project."""

@@ -1,7 +1,7 @@
 """Keeps write transactions short: many rows in batches, long computations outside of the lock."""
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -24,8 +24,17 @@ class _Work:
 
     batches: dict[str, Counter[str]] = field(default_factory=dict)
     computed: dict[Hashable, Any] = field(default_factory=dict)
+    early: dict[Hashable, "_EarlyWrite"] = field(default_factory=dict)
+    early_results: dict[Hashable, Any] = field(default_factory=dict)
+    kept: list[Callable[[], object]] = field(default_factory=list)
     open_writes: int = 0
     writes: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class _EarlyWrite:
+    write: Callable[[], Any]
+    undo: Callable[[Any], object]
 
 
 class _DoFirst(Exception):
@@ -51,11 +60,23 @@ def in_batches(run: Callable[[], T]) -> T:
     try:
         while True:
             work.open_writes = work.writes = 0
+            work.kept = []
             try:
                 return run()
             except _DoFirst as first:
                 do = first.do
             do()
+            if work.early:
+                _write_kept(work.kept)
+    finally:
+        _work.reset(token)
+
+
+def _write_kept(writes: Sequence[Callable[[], object]]) -> None:
+    token = _work.set(None)
+    try:
+        for write in writes:
+            write()
     finally:
         _work.reset(token)
 
@@ -119,3 +140,44 @@ def compute_first(key: Hashable, compute: Callable[[], T]) -> T:
         work.computed[key] = compute()
 
     raise _DoFirst(do)
+
+
+# -- What a repeated transaction writes before it takes the lock -----------------------------------
+
+
+def write_early(key: Hashable, write: Callable[[], Any], undo: Callable[[Any], object]) -> None:
+    """Let the next run begin its transaction with `write`, before it takes the lock.
+
+    For rows that no other transaction reads or changes. Call it in a computation of `compute_first`. `undo`
+    gets the result if the transaction does not ask for it with `written_early`.
+    """
+    if work := _work.get():
+        work.early[key] = _EarlyWrite(write, undo)
+
+
+def written_early(key: Hashable) -> Any:
+    """The result of what the open transaction has written before it took the lock; None if nothing."""
+    work = _work.get()
+    return work.early_results.pop(key, None) if work else None
+
+
+def keep_if_repeated(write: Callable[[], object]) -> None:
+    """Commit a write of the open transaction by itself before that is run again, so that its ids remain."""
+    if (work := _work.get()) and work.open_writes and not work.writes:
+        work.kept.append(write)
+
+
+@contextmanager
+def early_writes() -> Iterator[None]:
+    """Surrounds the lock of each write transaction, inside of `counted_write`."""
+    work = _work.get()
+    if work is None or not work.early or work.writes or work.open_writes > 1:
+        yield
+        return
+    work.early_results = {key: early.write() for key, early in work.early.items()}
+    try:
+        yield
+        for key, result in work.early_results.items():
+            work.early[key].undo(result)
+    finally:
+        work.early_results = {}

@@ -2,7 +2,7 @@
 
 import base64
 import hashlib
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Callable, Iterator, Sequence, Set
 from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
@@ -88,11 +88,22 @@ class Analysis:
     surface: Set[str]
 
 
-def analyse_texts(texts: Sequence[str]) -> list[Analysis]:
-    """Analyse the texts of documents: outside of the write lock if they are long, as a MiB takes 2 s."""
+def analyse_texts(
+    texts: Sequence[str], then: Callable[[Sequence[Analysis]], object] = lambda _: None
+) -> list[Analysis]:
+    """Analyse the texts of documents: outside of the write lock if they are long, as a MiB takes 2 s.
+
+    `then` is called with the analyses of long texts, when they are made.
+    """
     if sum(map(len, texts)) < LONG_CHARACTERS:
         return [analyse_text(text) for text in texts]
-    return compute_first(tuple(texts), lambda: [analyse_text(text) for text in texts])
+
+    def compute() -> list[Analysis]:
+        analyses = [analyse_text(text) for text in texts]
+        then(analyses)
+        return analyses
+
+    return compute_first(tuple(texts), compute)
 
 
 def analyse_text(text: str) -> Analysis:

@@ -85,6 +85,14 @@ class DecisionHistory(History[DecisionRow]):
         ids = list(superseded.order_by("pk").values_list("pk", flat=True))
         return [*DECISIONS.read(project_id, ids).values()]
 
+    def part_from_successor(
+        self, project_id: int, agent_id: int | None, ids: Sequence[int], at: datetime
+    ) -> Sequence[DecisionChange]:
+        """Clear `superseded_by` of decisions; return the changes to record."""
+        kept = [*DECISIONS.read(project_id, ids).values()]
+        Decision.objects.in_project(project_id).filter(pk__in=ids).update(superseded_by=None)
+        return self.also_changed(project_id, agent_id, kept, at)
+
     def also_changed(
         self, project_id: int, agent_id: int | None, kept: Sequence[DecisionRow], at: datetime
     ) -> Sequence[DecisionChange]:

@@ -1,13 +1,15 @@
 """Sets, deprecates and deletes decisions. All writes go through here."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Annotated, Literal, NotRequired, Unpack
 
 # Pydantic builds the answer's schema and needs this TypedDict before Python 3.12.
 from typing_extensions import TypedDict
 
 from ctxhub.core.kit import clock
+from ctxhub.core.kit.batches import ROWS_AT_ONCE, do_first, in_batches
 from ctxhub.core.kit.caller import READ, Caller, for_readers
 from ctxhub.core.kit.errors import Conflict, CtxhubError, NotFound
 from ctxhub.core.kit.inputs import clean_text, merge_object
@@ -27,7 +29,7 @@ from memory.decisions.inputs.decisions import (
     clean_key,
 )
 from memory.decisions.models.decision import Decision, DecisionStatus
-from memory.decisions.rows.decisions import read_decisions, superseding_keys
+from memory.decisions.rows.decisions import DecisionRow, read_decisions, superseding_keys
 from memory.decisions.rules.decisions import check_expected
 from memory.decisions.rules.inference import Inferred, infer
 from memory.decisions.selectors.similar_keys import Similar, find_similar
@@ -183,18 +185,48 @@ def deprecate_decision(
 def delete_decision(*, caller: Caller, key: str, expected_version: str | Unset = UNSET) -> DeleteAnswer:
     """Delete a decision with its history, for example one that holds a secret. The event log stays.
 
-    Raises Conflict if `expected_version` does not match.
+    What it supersedes stays, without a successor; of many, in batches before: a call that was cut off can be
+    repeated. Raises Conflict if `expected_version` does not match.
     """
-    key = clean_key(key)
+    return in_batches(partial(_delete, caller, clean_key(key), expected_version))
+
+
+def _delete(caller: Caller, key: str, expected_version: str | Unset) -> DeleteAnswer:
     with write_transaction(caller.project_id):
         old = read_decisions(caller.project_id, [key]).get(key)
         if old is None:
             raise unknown_key(key)
         check_expected(key, expected_version, old)
+        _part_first(caller, old)
         at = clock.now()
         agent_id = register_agent(caller, at)
         HISTORY.delete(project_id=caller.project_id, agent_id=agent_id, rows=[old], at=at)
     return {"key": key, "result": "deleted"}
+
+
+def _part_first(caller: Caller, successor: DecisionRow) -> None:
+    """Clear `superseded_by` of all decisions but the last batch, before the transaction of the deletion."""
+    if _superseded(caller, successor.id):
+        do_first(f"decision:{successor.id}", partial(_part_from_successor, caller, successor.id))
+
+
+def _part_from_successor(caller: Caller, successor_id: int) -> Mapping[str, int]:
+    with write_transaction(caller.project_id):
+        ids = _superseded(caller, successor_id)
+        if not ids:
+            return {}
+        at = clock.now()
+        agent_id = register_agent(caller, at)
+        changes = HISTORY.part_from_successor(caller.project_id, agent_id, ids, at)
+        HISTORY.record(project_id=caller.project_id, agent_id=agent_id, changes=changes, at=at)
+    return {"decisions": len(changes)}
+
+
+def _superseded(caller: Caller, successor_id: int) -> Sequence[int]:
+    """A batch of the ids of what a decision supersedes; none if there is no more than that."""
+    superseded = Decision.objects.in_project(caller.project_id).filter(superseded_by_id=successor_id)
+    ids = list(superseded.order_by("pk").values_list("pk", flat=True)[: ROWS_AT_ONCE + 1])
+    return ids[:ROWS_AT_ONCE] if len(ids) > ROWS_AT_ONCE else []
 
 
 def unknown_key(key: str, similar: Sequence[str] = ()) -> NotFound:

@@ -58,7 +58,7 @@ class AddAnswer(TypedDict):
 class UpdateAnswer(TypedDict):
     id: int
     result: Literal["updated", "unchanged"]
-    digest: str
+    digest: NotRequired[str]
     tokens: int
     revision: int
 
@@ -163,7 +163,7 @@ def update_memory(
         change = HISTORY.change(old, _changed(caller, old, fields, vocabulary, at))
         if change.changed:
             _write(caller, old, change, vocabulary, at)
-    return _answer(change)
+    return _answer(caller, change)
 
 
 def restore_memory(
@@ -183,7 +183,7 @@ def restore_memory(
         if change.changed:
             vocabulary = find_vocabulary(caller.project_id, agent=caller.agent)
             _write(caller, old, change, vocabulary, at)
-    return _answer(change)
+    return _answer(caller, change)
 
 
 def delete_memory(*, caller: Caller, memory_id: int) -> DeleteAnswer:
@@ -288,15 +288,19 @@ def _restored(old: MemoryRow, state: "State", at: datetime) -> MemoryRow:
     )
 
 
-def _answer(change: Change[MemoryRow]) -> UpdateAnswer:
+def _answer(caller: Caller, change: Change[MemoryRow]) -> UpdateAnswer:
+    """The digest has stored words, so a token without the read scope gets none."""
     row = change.row
-    return UpdateAnswer(
+    answer = UpdateAnswer(
         id=row.id,
         result="updated" if change.changed else "unchanged",
         digest=row.digest,
         tokens=row.tokens,
         revision=row.revision,
     )
+    if not caller.may(READ):
+        del answer["digest"]
+    return answer
 
 
 def _content_tokens(old: MemoryRow, fields: MemoryFields) -> int:

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import partial
 
 from django.dispatch import Signal
 
@@ -12,16 +13,23 @@ from ctxhub.core.search.documents import (
     PARTS,
     Analysis,
     Document,
-    Passage,
     analyse_texts,
     known_words,
     last_passages,
     passages,
     scope_words,
-    text_id,
 )
 from ctxhub.core.search.engines import any_entries
 from ctxhub.core.search.queries import Term
+from ctxhub.core.search.services.passages import (
+    StoredPassage,
+    delete_passages,
+    passages_written_early,
+    renumber_entries,
+    store_passages,
+    stored,
+    write_passages_early,
+)
 from ctxhub.core.search.stems import stem
 
 # Batch sizes: objects that are read again, and words that are looked up.
@@ -30,8 +38,6 @@ WORD_BATCH_SIZE = 1_000
 
 # Sent with project_id, kind, object_ids, in the transaction that deletes the objects.
 forgotten = Signal()
-
-StoredPassage = tuple[int, int, int, int, str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +68,9 @@ def index_documents(
         by_kind += [(states.kind, document) for document in earlier]
     if not by_kind:
         return
-    analyses = analyse_texts([document.text for _, document in by_kind])
+    analyses = analyse_texts(
+        [document.text for _, document in by_kind], then=partial(write_passages_early, project_id, by_kind)
+    )
     entries = sql.insert(
         "core_searchentry",
         ("project_id", "kind", "object_id", "ref", "updated_at"),
@@ -71,17 +79,23 @@ def index_documents(
         " DO UPDATE SET ref = excluded.ref, updated_at = excluded.updated_at RETURNING kind, object_id, id",
     )
     ids = {(kind, object_id): entry for kind, object_id, entry in entries}
+    of_documents = [ids[kind, document.object_id] for kind, document in by_kind]
+    if early := passages_written_early(project_id, by_kind):
+        if not are_new:
+            delete_passages(*sql.among("id", of_documents), first=0)
+        renumber_entries(of_documents, early)
+        of_documents = early
     indexed = [
-        (ids[kind, document.object_id], kind, document, analysis)
-        for (kind, document), analysis in zip(by_kind, analyses, strict=True)
+        (entry, kind, document, analysis)
+        for entry, (kind, document), analysis in zip(of_documents, by_kind, analyses, strict=True)
     ]
     words = {entry: known_words(document, analysis) for entry, _, document, analysis in indexed}
-    counts = _write_passages(project_id, indexed)
+    counts = {} if early else _write_passages(project_id, indexed)
     learn(project_id, words)
     if not are_new:
         for count in set(counts.values()):
             where, values = sql.among("id", [entry for entry, n in counts.items() if n == count])
-            _delete_passages(where, values, first=count)
+            delete_passages(where, values, first=count)
         _unlearn_lost(project_id, words)
 
 
@@ -102,9 +116,9 @@ def index_growth(
     before, new = tail.body[: len(tail.body) - added], tail.body[len(tail.body) - added :]
     of_tail, of_new = analyse_texts([tail.text, replace(document, body=new).text])
     scope = scope_words(project_id, kind, document)
-    _store_passages(
+    store_passages(
         [
-            _stored(project_id, last.entry_id, passage, scope)
+            stored(project_id, last.entry_id, passage, scope)
             for passage in last_passages(tail, last.part, last.start, of_tail)
         ]
     )
@@ -147,7 +161,7 @@ def forget(
     for deleted_kind, row_ids in deleted:
         forgotten.send(None, project_id=project_id, kind=deleted_kind, object_ids=row_ids)
     where, values = _entries_of(project_id, deleted)
-    _delete_passages(where, values, first=0)
+    delete_passages(where, values, first=0)
     entries = sql.rows(f"DELETE FROM core_searchentry WHERE {where} RETURNING id", values)
     if entries:
         _unlearn(project_id, *sql.among("entry_id", [entry for (entry,) in entries]))
@@ -184,20 +198,9 @@ def _write_passages(
     for entry, kind, document, analysis in indexed:
         scope, found = scope_words(project_id, kind, document), passages(document, analysis)
         counts[entry] = len(found)
-        rows += [_stored(project_id, entry, passage, scope) for passage in found]
-    _store_passages(rows)
+        rows += [stored(project_id, entry, passage, scope) for passage in found]
+    store_passages(rows)
     return counts
-
-
-def _stored(project_id: int, entry: int, passage: Passage, scope: str) -> StoredPassage:
-    return (text_id(entry, passage.part), project_id, passage.start, passage.size, passage.words, scope)
-
-
-def _store_passages(rows: Sequence[StoredPassage]) -> None:
-    columns = ("id", "project_id", "start", "size", "words", "scope")
-    changes = ", ".join(f"{column} = excluded.{column}" for column in columns[2:])
-    for batch in sql.chunks(rows, 1_000):
-        sql.insert("core_searchtext", columns, batch, f"ON CONFLICT (id) DO UPDATE SET {changes}")
 
 
 def _last_passage(project_id: int, kind: str, object_id: int) -> LastPassage | None:
@@ -213,17 +216,6 @@ def _last_passage(project_id: int, kind: str, object_id: int) -> LastPassage | N
     for entry, part, start, updated_at in rows:
         return LastPassage(entry, part, start, sql.read_time(updated_at))
     return None
-
-
-def _delete_passages(where: str, values: Sequence[object], *, first: int) -> None:
-    """Delete the passages of some entries from number `first` on."""
-    sql.execute(
-        f"""
-        DELETE FROM core_searchtext WHERE id IN (
-            SELECT t.id FROM (SELECT id FROM core_searchentry WHERE {where}) e CROSS JOIN core_searchtext t
-            WHERE t.id >= e.id * {PARTS} + %s AND t.id < (e.id + 1) * {PARTS})""",
-        [*values, first],
-    )
 
 
 def learn(project_id: int, words: Mapping[int, Iterable[str]]) -> None:

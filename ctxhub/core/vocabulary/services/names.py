@@ -2,12 +2,15 @@
 
 from collections.abc import Iterable
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 from django.dispatch import Signal
 
 from ctxhub.core.kit import sql
+from ctxhub.core.kit.batches import keep_if_repeated
 from ctxhub.core.kit.caller import Caller
+from ctxhub.core.kit.transactions import write_transaction
 from ctxhub.core.models import Agent
 from ctxhub.core.vocabulary.selectors.names import Vocabulary
 
@@ -50,7 +53,13 @@ def register_agent(caller: Caller, at: datetime) -> int:
     )
     if sql.read_time(created_at) == at:
         agent_registered.send(None, project_id=caller.project_id, agent_id=agent_id, name=caller.agent, at=at)
+        keep_if_repeated(partial(_register_alone, caller, at))
     return int(agent_id)
+
+
+def _register_alone(caller: Caller, at: datetime) -> None:
+    with write_transaction(caller.project_id):
+        register_agent(caller, at)
 
 
 def _register(
