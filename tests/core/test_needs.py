@@ -125,7 +125,7 @@ def test_a_silent_holder_in_the_way_of_others_is_more_urgent(
     hold(eve, "lib/**", silent_for={"minutes": 20})
     refuse(eve, "src/b.py")
     assert told(client) == [
-        "ben holds src/** and 1 more lease and is silent for 2 h; others were refused 1 time",
+        "ben holds src/** and 1 more lease and is silent for 2 h; others were refused once",
         "ada holds docs/** and is silent for 5 h",
     ]
     assert buttons(client) == ["Release", "Release"]
@@ -174,7 +174,7 @@ def test_what_is_stale_is_one_sentence(client: Client, ada: Caller, ben: Caller)
     write_rows(ada, ["src/**"])
     change(ben, "src/a.py", "src/b.py")
     assert told(client) == [
-        "1 constraint, 1 decision and 1 memory may no longer hold: src/** changed 2 times just now"
+        "1 constraint, 1 decision and 1 memory may no longer hold: src/** changed twice, first just now"
     ]
 
 

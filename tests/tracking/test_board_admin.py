@@ -122,8 +122,8 @@ def test_refused_attempts_are_marks_that_lead_to_the_refusals(
             count_refusal(ben, Conflict("taken", about=f"lease:{made}"))
     WRITER.flush()
     row = row_of(shown(client), made)
-    assert row.count("<title>ben: refused 1 time</title>") == 2
-    [url] = re.findall(r'href="([^"]+)">refused 2 times', row)
+    assert row.count("<title>ben: refused once</title>") == 2
+    [url] = re.findall(r'href="([^"]+)">refused twice', row)
     assert client.get(url.replace("&amp;", "&")).context["cl"].result_count == 2
     assert "refused" not in row_of(shown(client, **{"from": "2026-11-24T11:56"}), made)
 

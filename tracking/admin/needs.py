@@ -19,7 +19,7 @@ from ctxhub.core.admin.needs.sources import (
 )
 from ctxhub.core.kit.caller import ADMIN
 from ctxhub.core.kit.priority import Priority
-from ctxhub.core.text.plurals import counted
+from ctxhub.core.text.plurals import counted, often
 from tracking.selectors.leases import SILENT_AFTER
 from tracking.selectors.needs import (
     RELEASED_AT_ONCE,
@@ -68,7 +68,7 @@ def _silent_need(holder: "Holder", leases: Sequence[HeldLease], reader: Reader) 
 
 def _silent(holder: "Holder", path: str) -> list[Part]:
     others = f" and {counted(holder.leases - 1, 'more leases')}" if holder.leases > 1 else ""
-    refused = f"; others were refused {counted(holder.refused, 'times')}" if holder.refused else ""
+    refused = f"; others were refused {often(holder.refused)}" if holder.refused else ""
     return [
         Name(holder.name),
         " holds ",

@@ -18,7 +18,7 @@ from ctxhub.core.admin.columns import chips, mono, preview
 from ctxhub.core.admin.dashboard import Amount, ListUrl, counting
 from ctxhub.core.admin.filters import ProjectFilter
 from ctxhub.core.admin.lists import FilteredList
-from ctxhub.core.admin.needs.sources import SHOWN, Files, Found, Link, Need, Reader, Since, sources
+from ctxhub.core.admin.needs.sources import SHOWN, Ago, Files, Found, Link, Need, Reader, sources
 from ctxhub.core.admin.pages import NounAdmin
 from ctxhub.core.admin.row_actions import row_action
 from ctxhub.core.admin.unfold_compat import ChangeList, DropdownFilter
@@ -33,7 +33,7 @@ from ctxhub.core.paths.selectors import Stale, StaleProject, find_stale, find_st
 from ctxhub.core.paths.services.confirming import confirm
 from ctxhub.core.registry import plural
 from ctxhub.core.templatetags.moments import moment
-from ctxhub.core.text.plurals import counted, enumerated
+from ctxhub.core.text.plurals import counted, enumerated, often
 
 
 class StaleFilter(DropdownFilter):
@@ -223,8 +223,8 @@ def _stale_need(stale: StaleProject, reader: Reader) -> Need:
         [
             f"{objects} may no longer hold: ",
             files,
-            f" changed {counted(stale.changes, 'times')} ",
-            Since(stale.since),
+            f" changed {often(stale.changes)}, first ",
+            Ago(stale.since),
         ],
         stale.since,
         [Link("Open", reader.list_url("core_pathpattern", stale.project_id))],

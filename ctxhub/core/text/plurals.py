@@ -17,6 +17,11 @@ def counted(count: int, plural: str) -> str:
     return f"{count:,} {singular(plural) if count == 1 else plural}"
 
 
+def often(count: int) -> str:
+    """`once`, `twice`, `3 times`."""
+    return {1: "once", 2: "twice"}.get(count, f"{count:,} times")
+
+
 def enumerated(words: Sequence[str]) -> str:
     """`1 decision, 2 constraints and 1 memory`."""
     *others, last = words

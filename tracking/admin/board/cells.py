@@ -10,7 +10,7 @@ from django.utils.safestring import SafeString, mark_safe
 from ctxhub.core.admin.urls import list_url
 from ctxhub.core.models import Project
 from ctxhub.core.templatetags.moments import moment
-from ctxhub.core.text.plurals import counted
+from ctxhub.core.text.plurals import counted, often
 from tracking.admin.board.drawing import Axis, Cross, Stripe
 from tracking.admin.board.found import Held
 from tracking.admin.board.tree import Line
@@ -65,7 +65,7 @@ def _folder(line: Line, axis: Axis) -> SafeString:
         _track(axis.merged(stripes), [], FOLDER_BAR),
         counted(len(line.leases), "leases"),
         format_html(', <span class="ctx-late">{} silent</span>', silent) if silent else "",
-        f", refused {counted(refused, 'times')}" if refused else "",
+        f", refused {often(refused)}" if refused else "",
     )
 
 
@@ -106,4 +106,4 @@ def _refused(held: Held, project: Project) -> SafeString | str:
     if not held.refused:
         return ""
     url = list_url("core_refusal", project, q=held.lease.ref)
-    return format_html('<a class="ctx-link" href="{}">refused {}</a>', url, counted(held.refused, "times"))
+    return format_html('<a class="ctx-link" href="{}">refused {}</a>', url, often(held.refused))

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 
 from ctxhub.core.admin.timeline.axis import AxisTime, axis_times
 from ctxhub.core.admin.timeline.periods import Period
-from ctxhub.core.text.plurals import counted
+from ctxhub.core.text.plurals import often
 from tracking.admin.board.found import Held
 
 LEAST_WIDTH = 0.4
@@ -92,5 +92,5 @@ class Axis:
 def _title(found: Sequence[tuple[str, int]]) -> str:
     names = list(dict.fromkeys(name for name, _ in found))
     more = f" and {len(names) - 3} more" if len(names) > 3 else ""
-    times = counted(sum(count for _, count in found), "times")
+    times = often(sum(count for _, count in found))
     return f"{', '.join(names[:3])}{more}: refused {times}"
