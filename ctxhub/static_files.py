@@ -93,12 +93,17 @@ def _answer(request: HttpRequest, name: str) -> HttpResponse:
     takes_gzip = bool(_TAKES_GZIP.search(request.headers.get("Accept-Encoding", "")))
     headers = {"Cache-Control": FOR_EVER}
     if not name.endswith(COMPRESSED):
-        return HttpResponse(read_file(name), guess_type(name)[0], headers=headers)
+        return HttpResponse(read_file(name), _content_type(name), headers=headers)
     headers["Vary"] = "Accept-Encoding"
     if takes_gzip:
         headers["Content-Encoding"] = "gzip"
     content = _compressed(name) if takes_gzip else read_file(name)
-    return HttpResponse(content, guess_type(name)[0], headers=headers)
+    return HttpResponse(content, _content_type(name), headers=headers)
+
+
+def _content_type(name: str) -> str | None:
+    kind = guess_type(name)[0]
+    return f'{kind}; charset="utf-8"' if kind and kind.startswith("text/") else kind
 
 
 @lru_cache(FILES_KEPT)

@@ -538,6 +538,7 @@ ASKED: dict[str, list[Arguments]] = {
     "hub.config": [lambda n: {}],
     "hub.config_set": [lambda n: {"values": {"change_days": 3}}],
     "hub.agents": [lambda n: {}],
+    "hub.trends": [lambda n: {}, lambda n: {"by": "tag", "bucket": "month"}],
     "hub.vocabulary": [lambda n: {}],
 }
 

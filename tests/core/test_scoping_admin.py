@@ -18,6 +18,7 @@ from ctxhub.core.models import (
     AccessToken,
     Agent,
     Category,
+    EmptySearch,
     Event,
     Invitation,
     Layer,
@@ -27,9 +28,12 @@ from ctxhub.core.models import (
     Refusal,
     Scope,
     Tag,
+    TokenUse,
 )
 from ctxhub.core.paths.services.counting import count_changes
 from ctxhub.core.refusals.services import WRITER, count_refusal
+from ctxhub.core.use import tally
+from ctxhub.core.use.tally import Call, found_nothing
 from memory.constraints.services import add_constraint
 from memory.decisions.services.decisions import set_decision
 from memory.decisions.services.templates import set_template
@@ -105,6 +109,11 @@ def rows_of_hermes(hermes: Project) -> dict[type[Model], Model]:
     read(cy, f"decision:{SECRET_WORD}/key")
     count_refusal(cy, Conflict(SECRET_WORD, about=f"decision:{SECRET_WORD}/key"))
     WRITER.flush()
+    with Call(cy, SECRET_WORD) as made:
+        found_nothing(SECRET_WORD)
+    made.answered(1)
+    tally.WRITER.flush()
+    tally.EMPTY_SEARCHES.flush()
     project_rows = (
         Access,
         AgentSession,
@@ -133,6 +142,8 @@ def rows_of_hermes(hermes: Project) -> dict[type[Model], Model]:
         Layer,
         PathPattern,
         Refusal,
+        TokenUse,
+        EmptySearch,
     )
     return {
         Project: hermes,

@@ -25,7 +25,7 @@ def test_a_hashed_file_is_compressed_and_cached_for_ever() -> None:
     for answer in (plain, small):
         assert answer["Cache-Control"] == FOR_EVER
         assert answer["Vary"] == "Accept-Encoding"
-        assert answer["Content-Type"] == "text/css"
+        assert answer["Content-Type"] == 'text/css; charset="utf-8"'
 
 
 def test_a_file_of_another_version_is_not_cached_for_ever() -> None:

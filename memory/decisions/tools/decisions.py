@@ -47,7 +47,7 @@ from memory.decisions.selectors import decisions as selectors
 from memory.decisions.selectors.analytics import Bucket, Statistics, analyse_decisions
 from memory.decisions.selectors.similar_keys import near_keys
 from memory.decisions.selectors.suggestions import suggest_decisions
-from memory.decisions.selectors.trends import TrendRow, list_trends
+from memory.decisions.selectors.trends import list_trends
 from memory.decisions.services import decisions as services
 
 tool(
@@ -354,7 +354,7 @@ def trends(
     by: Annotated[str, Says("layer|tag|agent|status")] | None = None,
     limit: Limit = 20,
     cursor: Cursor | None = None,
-) -> Annotated[Listing, RowsOf(TrendRow)]:
+) -> Listing:
     """How decisions grow and change: created, changed, deprecated, and how many are in force.
 
     Rows at (the bucket's beginning, in the project's time zone), of (the layer, tag, agent or status), newest
