@@ -7,14 +7,12 @@ from django.contrib import messages as notices
 from django.db.models import BooleanField, ExpressionWrapper, Prefetch, Q, QuerySet
 from django.db.models.functions import Left
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
-from django.urls import URLPattern, path, reverse
-from django.utils.html import format_html
+from django.urls import URLPattern, path
 from django.utils.safestring import SafeString
 from unfold.contrib.filters.admin import ChoicesDropdownFilter
 from unfold.decorators import display
 
 from ctxhub.core.admin.access import access_of, chosen_project
-from ctxhub.core.admin.agents import agent_links
 from ctxhub.core.admin.base import Menu, person
 from ctxhub.core.admin.columns import PREVIEW_CHARACTERS, PRIORITY_COLOURS, chips, name, preview
 from ctxhub.core.admin.filters import ProjectFilter
@@ -201,11 +199,3 @@ class MessageAdmin(NounAdmin):
 
     def deletion_line(self, row: Message) -> str:
         return f"{row.ref}, for all its recipients. {EVENTS_STAY}"
-
-
-def inbox_of(agent: Agent) -> SafeString:
-    url = reverse("admin:messaging_message_inbox", args=[agent.pk])
-    return format_html('<a class="ctx-link" href="{}">Its inbox</a>', url)
-
-
-agent_links.append(inbox_of)

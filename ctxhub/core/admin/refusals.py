@@ -12,11 +12,11 @@ from unfold.decorators import display
 from ctxhub.core.admin.base import Menu, ProjectAdmin
 from ctxhub.core.admin.columns import mono, name, preview, time_in_full
 from ctxhub.core.admin.filters import ProjectFilter
-from ctxhub.core.admin.row_panels import RowPanel, row_panels
+from ctxhub.core.admin.row_panels import AGENT, RowPanel, row_panels
 from ctxhub.core.admin.unfold_compat import DropdownFilter, TextFilter
 from ctxhub.core.admin.urls import list_url
 from ctxhub.core.models import Refusal
-from ctxhub.core.refusals.selectors import CODES, refusals_of
+from ctxhub.core.refusals.selectors import CODES, refusals_between, refusals_of
 from ctxhub.core.templatetags.moments import moment
 from ctxhub.core.text.plurals import counted
 
@@ -96,6 +96,8 @@ def _times(refusals: QuerySet[Refusal]) -> int:
 
 def refusals_panel(kind: str, row: Any) -> RowPanel | None:
     """Who was refused because of the row, the last ones first; None for nobody."""
+    if kind == AGENT:
+        return None
     ref = getattr(row, "ref", f"{kind}:{row.pk}")
     refusals = refusals_of(row.project_id, ref)
     newest = list(refusals[:SHOWN])
@@ -107,4 +109,18 @@ def refusals_panel(kind: str, row: Any) -> RowPanel | None:
     )
 
 
-row_panels.append(refusals_panel)
+def refused_agent_panel(kind: str, row: Any) -> RowPanel | None:
+    """What an agent was refused, the last ones first."""
+    if kind != AGENT:
+        return None
+    refusals = refusals_between(row.project_id).filter(folded=row.folded)
+    newest = list(refusals[:SHOWN])
+    shown = {
+        "refusals": newest,
+        "times": _times(refusals) if newest else 0,
+        "all_url": list_url("core_refusal", row.project, agent=row.name),
+    }
+    return RowPanel("ctxhub/agent_refusals.html", shown, place=30)
+
+
+row_panels += [refusals_panel, refused_agent_panel]

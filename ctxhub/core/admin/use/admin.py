@@ -10,7 +10,8 @@ from ctxhub.core.admin.columns import name
 from ctxhub.core.admin.filters import ProjectFilter
 from ctxhub.core.admin.project_pages import ProjectPagesAdmin
 from ctxhub.core.admin.refusals import RefusedAgentFilter
-from ctxhub.core.admin.use.page import NAMELESS, OTHERS, use_context
+from ctxhub.core.admin.use.page import NAMELESS, use_context
+from ctxhub.core.admin.use.sums import OTHERS
 from ctxhub.core.models import EmptySearch, Project, TokenUse
 from ctxhub.core.templatetags.moments import moment
 
