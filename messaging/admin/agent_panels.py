@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from django.db.models import Prefetch, QuerySet
+from django.db.models import Count, Prefetch, QuerySet, Window
 from django.db.models.functions import Left
 from django.urls import reverse
 from django.utils.html import format_html
@@ -53,11 +53,12 @@ def owed_panel(kind: str, row: Any) -> RowPanel | None:
     if kind != AGENT:
         return None
     acks = Delivery.objects.in_project(row.project_id).filter(ACK_OWED, folded=row.folded)
-    owed = {one.id: one for one in (*_unread(row), *_unacknowledged(acks))}
+    first, count = _unacknowledged(acks)
+    owed = {one.id: one for one in (*_unread(row), *first)}
     ordered = sorted(owed.values(), key=lambda one: (-one.priority, -one.id))
     shown = {
         "owed": ordered[:SHOWN],
-        "acks": acks.count(),
+        "acks": count,
         "all_url": reverse("admin:messaging_message_inbox", args=[row.pk]),
     }
     return RowPanel("ctxhub/agent_owes.html", shown, place=20)
@@ -76,15 +77,23 @@ def _unread(agent: Agent) -> list[Owed]:
     ]
 
 
-def _unacknowledged(acks: QuerySet[Delivery]) -> list[Owed]:
-    fields = ("message", "message__sender__name", "message__sender", "beginning", "priority", "at", "read_at")
-    first = acks.annotate(beginning=Left("message__text", TEXT_SHOWN)).order_by("-priority", "-message")
-    return [
-        Owed(message_id, sender, sender_id, beginning, priority, at, read_at is None, to_ack=True)
-        for message_id, sender, sender_id, beginning, priority, at, read_at in first.values_list(*fields)[
-            :SHOWN
-        ]
+def _unacknowledged(acks: QuerySet[Delivery]) -> tuple[list[Owed], int]:
+    """The most urgent of them, and how many there are."""
+    found = (
+        acks.annotate(beginning=Left("message__text", TEXT_SHOWN), count=Window(Count("pk")))
+        .select_related("message__sender")
+        .defer("message__text", "message__payload")
+        .order_by("-priority", "-message")[:SHOWN]
+    )
+    owed = [
+        Owed(
+            *(each.message_id, each.message.sender.name, each.message.sender_id, each.beginning),
+            *(each.priority, each.at, each.read_at is None),
+            to_ack=True,
+        )
+        for each in found
     ]
+    return owed, found[0].count if owed else 0
 
 
 # -- Its mail --------------------------------------------------------------------------------------

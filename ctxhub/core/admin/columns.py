@@ -62,3 +62,14 @@ def agent_name(text: str, agent_id: int | None) -> SafeString:
 def agent_cell(agent: Agent | None) -> SafeString:
     """The name of a row's agent, which has to come with the row."""
     return agent_name(agent.name, agent.pk) if agent else name(SYSTEM)
+
+
+def agent_chips(agents: Iterable[tuple[str, int | None]], more: str = "") -> SafeString:
+    """Names and ids of agents as small labels, linked where there is an id. `more`: a last label."""
+    links = [
+        format_html('<a class="ctx-chip ctx-agent" href="{}">{}</a>', agent_url(agent_id), text)
+        if agent_id
+        else chips([text])
+        for text, agent_id in agents
+    ]
+    return format_html_join(" ", "{}", ((each,) for each in [*links, *([chips([more])] if more else [])]))

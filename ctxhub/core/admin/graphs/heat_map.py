@@ -9,7 +9,7 @@ from ctxhub.core.admin.graphs.line_chart import Mark
 from ctxhub.core.text.plurals import counted
 
 # In pixels of the drawing.
-LEFT, TOP = 52, 18
+LEFT, TOP = 70, 18
 CELL, GAP = 24, 2
 HOURS = range(24)
 HOURS_NAMED = (0, 6, 12, 18)

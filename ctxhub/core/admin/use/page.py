@@ -10,13 +10,15 @@ from zoneinfo import ZoneInfo
 
 from django.urls import reverse
 
+from ctxhub.core.accounts.selectors.agents import ids_of_names
 from ctxhub.core.accounts.selectors.config import read_config
 from ctxhub.core.admin.timeline.choices import period_choices
 from ctxhub.core.admin.timeline.periods import read_period
 from ctxhub.core.admin.urls import list_url
 from ctxhub.core.admin.use.sums import OTHERS, Sum, chart_by_tool, starts_of, sum_of, sums
 from ctxhub.core.kit.caller import Caller
-from ctxhub.core.models import Agent, Project
+from ctxhub.core.models import Project
+from ctxhub.core.templatetags.agents import agent_url
 from ctxhub.core.text.token_count import count_tokens
 from ctxhub.core.toolbox.tool_list import list_tools
 from ctxhub.core.use.selectors import empty_searches_between, use_between
@@ -47,6 +49,8 @@ def use_context(project: Project, query: Mapping[str, str]) -> dict[str, Any]:
     bucket = "hour" if period.length <= HOURS_UNTIL else "day"
     begin = period.begin.replace(minute=0, second=0, microsecond=0)
     rows = use_between(project.pk, begin, period.end, bucket=bucket, by=("agent", "operation"))
+    empty = list(empty_searches_between(project.pk, period.begin, period.end)[:ROWS_SHOWN])
+    askers = ids_of_names(project.pk, (each.name.casefold() for each in empty))
     by_operation = sums(rows, lambda row: row.operation or OTHERS)
     return {
         "period": period,
@@ -57,7 +61,7 @@ def use_context(project: Project, query: Mapping[str, str]) -> dict[str, Any]:
         "agents": _with_urls(project, sums(rows, lambda row: row.name or NAMELESS)),
         "operations": by_operation,
         "expensive": sorted(by_operation, key=lambda one: -one.most_tokens)[:ROWS_SHOWN],
-        "empty_searches": empty_searches_between(project.pk, period.begin, period.end)[:ROWS_SHOWN],
+        "empty_searches": [(each, askers.get(each.name.casefold())) for each in empty],
         "empty_searches_url": list_url("core_emptysearch", project),
         "unread": [kind for find in unread for kind in find(project, ROWS_SHOWN)],
         "tool_list": tool_list_tokens(),
@@ -80,11 +84,9 @@ def _list_tokens(tools: Iterable[Mapping[str, Any]]) -> int:
 
 
 def _with_urls(project: Project, sums: Sequence[Sum]) -> list[Sum]:
-    folded = {one.name.casefold() for one in sums}
-    found = Agent.objects.in_project(project.pk).filter(folded__in=folded).values_list("folded", "pk")
-    ids = dict(found)
+    ids = ids_of_names(project.pk, (one.name.casefold() for one in sums))
     return [
-        Sum(**{**_as_dict(one), "url": reverse("admin:core_agent_change", args=[pk]) if pk else ""})
+        Sum(**{**_as_dict(one), "url": agent_url(pk)})
         for one in sums
         for pk in [ids.get(one.name.casefold())]
     ]
