@@ -1,5 +1,5 @@
 """Admin pages for messages."""
 
-from messaging.admin import messages, needs, overview, timeline
+from messaging.admin import agent_panels, messages, needs, overview, timeline
 
-__all__ = ["messages", "needs", "overview", "timeline"]
+__all__ = ["agent_panels", "messages", "needs", "overview", "timeline"]

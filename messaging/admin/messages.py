@@ -7,16 +7,15 @@ from django.contrib import messages as notices
 from django.db.models import BooleanField, ExpressionWrapper, Prefetch, Q, QuerySet
 from django.db.models.functions import Left
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
-from django.urls import URLPattern, path, reverse
-from django.utils.html import format_html
+from django.urls import URLPattern, path
 from django.utils.safestring import SafeString
 from unfold.contrib.filters.admin import ChoicesDropdownFilter
 from unfold.decorators import display
 
+from ctxhub.core.accounts.selectors.agents import with_agent_pk
 from ctxhub.core.admin.access import access_of, chosen_project
-from ctxhub.core.admin.agents import agent_links
 from ctxhub.core.admin.base import Menu, person
-from ctxhub.core.admin.columns import PREVIEW_CHARACTERS, PRIORITY_COLOURS, chips, name, preview
+from ctxhub.core.admin.columns import PREVIEW_CHARACTERS, PRIORITY_COLOURS, agent_cell, agent_chips, preview
 from ctxhub.core.admin.filters import ProjectFilter
 from ctxhub.core.admin.logged import EVENTS_STAY
 from ctxhub.core.admin.pages import NounAdmin
@@ -87,9 +86,7 @@ class MessageAdmin(NounAdmin):
     def get_queryset(self, request: HttpRequest) -> QuerySet[Message]:
         """Defers the long texts: the list shows only how each begins."""
         rows: QuerySet[Message] = super().get_queryset(request)
-        recipients = (
-            Delivery.unscoped.filter(message__to_everyone=False).order_by("folded").only("message", "name")
-        )
+        recipients = Delivery.unscoped.filter(message__to_everyone=False).order_by("folded")
         return (
             rows.defer("text", "payload")
             .annotate(
@@ -97,7 +94,7 @@ class MessageAdmin(NounAdmin):
                 is_unacked=ExpressionWrapper(Q(ack=True) & Q(UNACKED), output_field=BooleanField()),
             )
             .prefetch_related(
-                Prefetch("deliveries", queryset=recipients),
+                Prefetch("deliveries", queryset=with_agent_pk(recipients.only("message", "name"))),
                 Prefetch("deliveries", queryset=first_owing(NAMES_SHOWN + 1), to_attr="owing"),
             )
         )
@@ -108,21 +105,21 @@ class MessageAdmin(NounAdmin):
 
     @display(description="From", ordering="sender__name")
     def who(self, message: Message) -> SafeString:
-        return name(message.sender.name)
+        return agent_cell(message.sender)
 
     @display(description="To")
-    def to(self, message: Message) -> SafeString | str:
+    def to(self, message: Any) -> SafeString | str:
         if message.to_everyone:
             return "everyone"
-        names = [delivery.name for delivery in message.deliveries.all()]
-        more = [f"and {len(names) - NAMES_SHOWN} more"] if len(names) > NAMES_SHOWN else []
-        return chips([*names[:NAMES_SHOWN], *more])
+        to = list(message.deliveries.all())
+        more = f"and {len(to) - NAMES_SHOWN} more" if len(to) > NAMES_SHOWN else ""
+        return agent_chips(((each.name, each.agent_pk) for each in to[:NAMES_SHOWN]), more)
 
     @display(description="Owed by")
     def owed_by(self, message: Any) -> SafeString | str:
         """Who has not acknowledged it; of urgent messages without that, who has not read it."""
-        more = ["and more"] if len(message.owing) > NAMES_SHOWN else []
-        return chips([*(delivery.name for delivery in message.owing[:NAMES_SHOWN]), *more])
+        more = "and more" if len(message.owing) > NAMES_SHOWN else ""
+        return agent_chips(((each.name, each.agent_pk) for each in message.owing[:NAMES_SHOWN]), more)
 
     @display(description="Type", ordering="type", label=TYPE_COLOURS)
     def kind(self, message: Message) -> str:
@@ -201,11 +198,3 @@ class MessageAdmin(NounAdmin):
 
     def deletion_line(self, row: Message) -> str:
         return f"{row.ref}, for all its recipients. {EVENTS_STAY}"
-
-
-def inbox_of(agent: Agent) -> SafeString:
-    url = reverse("admin:messaging_message_inbox", args=[agent.pk])
-    return format_html('<a class="ctx-link" href="{}">Its inbox</a>', url)
-
-
-agent_links.append(inbox_of)

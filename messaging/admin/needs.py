@@ -61,7 +61,12 @@ def _owing_need(owing: "Owing", reader: Reader, reminded_at: datetime | None) ->
         owing.project_id,
         Priority(owing.priority),
         "notification_important",
-        [*([] if is_own else [Name(owing.name)]), _owed(owing, is_own=is_own), Since(owing.due_at), *told],
+        [
+            *([] if is_own else [Name(owing.name, owing.agent_id)]),
+            _owed(owing, is_own=is_own),
+            Since(owing.due_at),
+            *told,
+        ],
         owing.due_at,
         actions,
     )
@@ -113,7 +118,7 @@ def _unclaimed(request: "Unclaimed") -> list[Part]:
     to: list[Part] = ["everyone"]
     if request.to is not None:
         to = [Name(request.to), f" and {counted(others, 'others')}" if others else ""]
-    asks: list[Part] = [Name(request.sender), " asks ", *to, ": ", Quote(request.text)]
+    asks: list[Part] = [Name(request.sender, request.sender_id), " asks ", *to, ": ", Quote(request.text)]
     if request.requests == 1:
         return ["Nobody claims a request ", Since(request.sent_at), ". ", *asks]
     return [f"Nobody claims {request.requests:,} requests. ", *asks, ", ", Since(request.sent_at)]

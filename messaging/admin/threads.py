@@ -1,11 +1,12 @@
 """Builds a conversation for the admin: its messages, oldest first, each with its receipts."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from django.db.models import Count
 
+from ctxhub.core.accounts.selectors.agents import ids_of_names
 from ctxhub.core.kit import clock
 from ctxhub.core.templatetags.entries import written
 from messaging.models import Delivery
@@ -35,6 +36,16 @@ class Bubble:
     state: str | None
     is_own: bool
     own_receipt: Receipt | None
+    agent_ids: Mapping[str, int]
+
+    @property
+    def linked_receipts(self) -> Sequence[tuple[Receipt, int | None]]:
+        """With the id of the agent, if one of this name is registered."""
+        return [(receipt, self.agent_ids.get(receipt.folded)) for receipt in self.receipts]
+
+    @property
+    def by_id(self) -> int | None:
+        return self.agent_ids.get((self.message.by or "").casefold())
 
     @property
     def is_to_read(self) -> bool:
@@ -79,6 +90,8 @@ def conversation(project_id: int, message_id: int, *, own: str, after: int = 0) 
     for receipt in read_receipts(receipts_of(project_id, ids).order_by("message", "folded")[:RECEIPTS_SHOWN]):
         receipts.setdefault(receipt.message_id, []).append(receipt)
     own_receipts = {r.message_id: r for r in read_receipts(deliveries.filter(folded=own.casefold()))}
+    named = {receipt.folded for of_message in receipts.values() for receipt in of_message}
+    agent_ids = ids_of_names(project_id, named | {row.by.casefold() for row in shown if row.by})
     now = clock.now()
     bubbles = []
     for row in shown:
@@ -93,6 +106,7 @@ def conversation(project_id: int, message_id: int, *, own: str, after: int = 0) 
                 state=row.state_label(now),
                 is_own=row.sender.casefold() == own.casefold(),
                 own_receipt=own_receipts.get(row.id),
+                agent_ids=agent_ids,
             )
         )
     return Conversation(root, bubbles, shown[-1].id if len(rows) > SHOWN else None)

@@ -6,6 +6,7 @@ from datetime import datetime
 
 from django.db.models import Q, QuerySet
 
+from ctxhub.core.accounts.selectors.agents import with_agent_pk
 from messaging.models import Delivery
 from messaging.models.delivery import ACK_OWED, READ_OWED
 from messaging.rules import owes
@@ -35,7 +36,7 @@ def receipts_of(project_id: int, message_ids: Sequence[int]) -> QuerySet[Deliver
 def first_owing(at_most: int) -> QuerySet[Delivery]:
     """For a prefetch: the first recipients, by name, of whom something is missing, of each message."""
     owing = Delivery.unscoped.filter(ACK_OWED | READ_OWED).order_by("folded")
-    return owing.only("message", "name")[:at_most]
+    return with_agent_pk(owing.only("message", "name"))[:at_most]
 
 
 def read_receipts(deliveries: QuerySet[Delivery]) -> Iterator[Receipt]:

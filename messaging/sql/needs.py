@@ -27,6 +27,7 @@ class Owing:
     owed: int
     alike: int
     agents: int
+    agent_id: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +47,7 @@ class Unclaimed:
     recipients: int
     requests: int
     projects: int
+    sender_id: int
 
 
 def read_owing(project_ids: Sequence[int], limit: int) -> list[Owing]:
@@ -63,7 +65,8 @@ def read_owing(project_ids: Sequence[int], limit: int) -> list[Owing]:
                     ORDER BY m.priority DESC, coalesce(m.ack_due_at, m.created_at), m.id) AS place
             FROM messaging_message m JOIN messaging_delivery d ON d.message_id = m.id
             WHERE {among} AND m.ack AND m.ack_overdue AND d.owed AND d.acked_at IS NULL)
-        SELECT project_id, name, folded, id, priority, due_at, owed, alike, count(*) OVER ()
+        SELECT project_id, name, folded, id, priority, due_at, owed, alike, count(*) OVER (),
+            (SELECT a.id FROM core_agent a WHERE a.project_id = owed.project_id AND a.folded = owed.folded)
         FROM owed WHERE place = 1 ORDER BY priority DESC, due_at, id, folded LIMIT %s""",
         [*values, limit],
     )
@@ -127,7 +130,8 @@ def read_unclaimed(
         SELECT f.project_id, f.id, a.name, substr(m.text, 1, {TEXT_SHOWN}), f.priority, f.created_at,
             CASE WHEN f.to_everyone THEN NULL ELSE
                 (SELECT min(d.name) FROM messaging_delivery d WHERE d.message_id = f.id) END,
-            (SELECT count(*) FROM messaging_delivery d WHERE d.message_id = f.id), f.requests, f.projects
+            (SELECT count(*) FROM messaging_delivery d WHERE d.message_id = f.id), f.requests, f.projects,
+            f.sender_id
         FROM first f JOIN messaging_message m ON m.id = f.id JOIN core_agent a ON a.id = f.sender_id
         ORDER BY f.priority DESC, f.id""",
         [*values, sql.stored_time(sent_before), sql.stored_time(now), limit],

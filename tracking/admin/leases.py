@@ -17,7 +17,7 @@ from unfold.widgets import UnfoldAdminTextInputWidget
 
 from ctxhub.core.admin.access import access_of, shown_project
 from ctxhub.core.admin.base import Menu, person
-from ctxhub.core.admin.columns import mono, name, preview, time_in_full
+from ctxhub.core.admin.columns import agent_cell, mono, preview, time_in_full
 from ctxhub.core.admin.filters import AgentFilter, ProjectFilter
 from ctxhub.core.admin.logged import LoggedAdmin
 from ctxhub.core.admin.project_pages import ProjectPagesAdmin
@@ -148,7 +148,7 @@ class LeaseAdmin(ProjectPagesAdmin, LoggedAdmin):
 
     @display(description="Held by", ordering="agent__name")
     def holder(self, lease: Lease) -> SafeString:
-        return name(lease.agent.name)
+        return agent_cell(lease.agent)
 
     @display(description="Mode", ordering="exclusive")
     def mode(self, lease: Lease) -> str:
@@ -179,7 +179,7 @@ class LeaseAdmin(ProjectPagesAdmin, LoggedAdmin):
 
     @display(description="Released by")
     def by(self, lease: Lease) -> SafeString | str:
-        return name(lease.released_by.name) if lease.released_by else "nobody"
+        return agent_cell(lease.released_by) if lease.released_by else "nobody"
 
     @display(description="Refused")
     def refused(self, lease: Lease) -> SafeString | str:

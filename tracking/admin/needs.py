@@ -70,7 +70,7 @@ def _silent(holder: "Holder", path: str) -> list[Part]:
     others = f" and {counted(holder.leases - 1, 'more leases')}" if holder.leases > 1 else ""
     refused = f"; others were refused {often(holder.refused)}" if holder.refused else ""
     return [
-        Name(holder.name),
+        Name(holder.name, holder.agent_id),
         " holds ",
         Files(path),
         others,
@@ -106,7 +106,7 @@ def _full_need(holder: "Holder", reader: Reader) -> Need:
         Priority.HIGH if is_full else Priority.MEDIUM,
         "speed",
         [
-            Name(holder.name),
+            Name(holder.name, holder.agent_id),
             f" holds {holder.leases} leases of at most {MOST_LIVE}, the last one taken ",
             Ago(holder.seen_at),
         ],

@@ -12,13 +12,14 @@ from unfold.contrib.filters.admin import ChoicesDropdownFilter
 from unfold.decorators import display
 
 from ctxhub.core.admin.base import Menu, person
-from ctxhub.core.admin.columns import mono, name
+from ctxhub.core.admin.columns import agent_name, mono
 from ctxhub.core.admin.filters import ProjectFilter
 from ctxhub.core.admin.numbered_lines import numbered_lines
 from ctxhub.core.admin.pages import NounAdmin
 from ctxhub.core.admin.row_actions import row_action
 from ctxhub.core.admin.row_panels import RowPanel
 from ctxhub.core.admin.urls import list_url
+from ctxhub.core.templatetags.agents import SYSTEM
 from ctxhub.core.templatetags.moments import moment
 from ctxhub.core.text.plurals import counted
 from tracking.admin.mark_form import MarkForm
@@ -66,6 +67,7 @@ class ResourceAdmin(NounAdmin):
         return rows.annotate(
             changed_at=Subquery(newest.values("at")[:1]),
             changed_by=Subquery(newest.values("agent__name")[:1]),
+            changed_by_id=Subquery(newest.values("agent")[:1]),
         )
 
     @display(description="File", ordering="path")
@@ -86,7 +88,7 @@ class ResourceAdmin(NounAdmin):
 
     @display(description="Agent")
     def by(self, file: Any) -> SafeString | str:
-        return name(file.changed_by or "system") if file.changed_at else ""
+        return agent_name(file.changed_by or SYSTEM, file.changed_by_id) if file.changed_at else ""
 
     @display(description="Changes")
     def log(self, file: Resource) -> SafeString:

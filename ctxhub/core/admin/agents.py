@@ -1,32 +1,52 @@
 """The admin of agents, read-only: agents register themselves, and their names must match the log."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import timedelta
+from typing import Any
 
-from django.contrib import admin
+from django.contrib import admin, messages
+from django.contrib.admin.utils import unquote
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.urls import reverse
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 from unfold.contrib.filters.admin import ChoicesDropdownFilter
 from unfold.decorators import display
 
+from ctxhub.core.admin.access import access_of
 from ctxhub.core.admin.base import Menu, ProjectAdmin
-from ctxhub.core.admin.columns import time_in_full
 from ctxhub.core.admin.filters import ProjectFilter
-from ctxhub.core.admin.urls import list_url
+from ctxhub.core.admin.row_panels import AGENT, panels_of
+from ctxhub.core.admin.urls import in_project, list_url
+from ctxhub.core.admin.use.of_agent import use_of_agent
+from ctxhub.core.hub.selectors.hub import agents_of, list_agents
 from ctxhub.core.kit import clock
+from ctxhub.core.kit.caller import ADMIN, WRITE
 from ctxhub.core.models import Agent
 from ctxhub.core.templatetags.moments import moment
 
 ACTIVE_FOR = timedelta(hours=1)
 
-# Further links in an agent's row. Each app appends its own.
+
+@dataclass(frozen=True, slots=True)
+class AgentButton:
+    """A link of an agent's page, for people with a scope in the project."""
+
+    label: str
+    icon: str
+    scope: str
+    url_of: Callable[[Agent], str]
+
+
+# Further links in an agent's row and on its page, and buttons of its page. Each app appends its own.
 agent_links: list[Callable[[Agent], SafeString]] = []
+agent_buttons: list[AgentButton] = []
 
 
 @admin.register(Agent)
 class AgentAdmin(ProjectAdmin):
     menu = Menu("Activity", "smart_toy")
-    when_empty = "An agent is listed with its first call, and a person with their first write."
     add_scope = change_scope = delete_scope = None
 
     list_display = ("name", "is_who", "state", "last_seen", "first_seen", "log")
@@ -34,7 +54,6 @@ class AgentAdmin(ProjectAdmin):
     list_select_related = ("project",)
     search_fields = ("name",)
     ordering = ("-last_seen_at", "name")
-    fields = ("project", "name", "is_who", "registered", "seen", "log")
 
     @display(description="Kind", ordering="kind", label={"agent": "info", "person": "primary"})
     def is_who(self, agent: Agent) -> str:
@@ -52,11 +71,56 @@ class AgentAdmin(ProjectAdmin):
     def first_seen(self, agent: Agent) -> SafeString | str:
         return moment(agent.created_at)
 
-    registered = time_in_full("created_at", "First seen")
-    seen = time_in_full("last_seen_at", "Last seen")
-
     @display(description="Log")
     def log(self, agent: Agent) -> SafeString:
         events = list_url("core_event", agent.project, agent=agent.name)
         log = format_html('<a class="ctx-link" href="{}">Its events</a>', events)
         return format_html_join(", ", "{}", ((link,) for link in (log, *(of(agent) for of in agent_links))))
+
+    # -- The page ----------------------------------------------------------------------------------
+
+    def change_view(
+        self,
+        request: HttpRequest,
+        object_id: str,
+        form_url: str = "",
+        extra_context: dict[str, Any] | None = None,
+    ) -> HttpResponse:
+        """What the agent does, holds, owes and costs. The number of statements does not grow."""
+        agent = self.get_object(request, unquote(object_id))
+        if agent is None:
+            messages.warning(request, f"There is no agent {object_id} here.")
+            return HttpResponseRedirect(self.url("changelist"))
+        project, access = agent.project, access_of(request)
+        [facts] = list_agents(project.pk, among=agents_of(project.pk).filter(pk=agent.pk)).objects()
+        return self.page(
+            request,
+            "ctxhub/agent.html",
+            f"Agent {agent}",
+            object=agent,
+            agent=agent,
+            project=project,
+            kind=self.is_who(agent),
+            state=self.state(agent),
+            facts=facts,
+            use=use_of_agent(agent),
+            row_panels=panels_of(AGENT, agent),
+            buttons=[
+                (button, button.url_of(agent))
+                for button in agent_buttons
+                if access.may(button.scope, project.pk)
+            ],
+            may_write=access.may(WRITE, project.pk),
+            may_release=access.may(ADMIN, project.pk),
+            log=self.log(agent),
+            timeline_url=_timeline_url(agent),
+            use_url=list_url("core_tokenuse", project, agent=agent.name),
+        )
+
+    def get_queryset(self, request: HttpRequest) -> Any:
+        return super().get_queryset(request).select_related("project")
+
+
+def _timeline_url(agent: Agent) -> str:
+    page = in_project(reverse("admin:core_event_timeline"), agent.project, last="7d")
+    return f"{page}#agent-{agent.pk}"

@@ -20,7 +20,7 @@ from unfold.decorators import display
 
 from ctxhub.core.accounts.selectors.people import find_person
 from ctxhub.core.admin.access import access_of, chosen_project, named_slug, shown_project
-from ctxhub.core.admin.columns import name
+from ctxhub.core.admin.columns import agent_cell
 from ctxhub.core.admin.dates import DatedList
 from ctxhub.core.admin.lists import FilteredList
 from ctxhub.core.admin.service_form import ServiceForm, sentence
@@ -116,7 +116,7 @@ class ProjectAdmin(ModelAdmin):
 
     @display(description="Agent", ordering="agent__name")
     def by(self, row: Any) -> SafeString:
-        return name(row.agent.name if row.agent else "system")
+        return agent_cell(row.agent)
 
     # -- Permissions -------------------------------------------------------------------------------
 

@@ -7,6 +7,8 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 from unfold.decorators import display
 
+from ctxhub.core.models import Agent
+from ctxhub.core.templatetags.agents import SYSTEM, agent_url
 from ctxhub.core.templatetags.moments import in_full
 
 PREVIEW_CHARACTERS = 120
@@ -47,3 +49,27 @@ def time_in_full(field: str, description: str) -> Callable[[Any, Any], SafeStrin
 def name(text: str) -> SafeString:
     """A name on one line, cut if it is too long for its column."""
     return format_html('<span class="ctx-name" title="{0}">{0}</span>', text)
+
+
+def agent_name(text: str, agent_id: int | None) -> SafeString:
+    """Like `name`, a link to the page of the agent. Without an id, as nobody is registered, it is text."""
+    if not agent_id:
+        return name(text)
+    link = '<a class="ctx-name ctx-agent" title="{0}" href="{1}">{0}</a>'
+    return format_html(link, text, agent_url(agent_id))
+
+
+def agent_cell(agent: Agent | None) -> SafeString:
+    """The name of a row's agent, which has to come with the row."""
+    return agent_name(agent.name, agent.pk) if agent else name(SYSTEM)
+
+
+def agent_chips(agents: Iterable[tuple[str, int | None]], more: str = "") -> SafeString:
+    """Names and ids of agents as small labels, linked where there is an id. `more`: a last label."""
+    links = [
+        format_html('<a class="ctx-chip ctx-agent" href="{}">{}</a>', agent_url(agent_id), text)
+        if agent_id
+        else chips([text])
+        for text, agent_id in agents
+    ]
+    return format_html_join(" ", "{}", ((each,) for each in [*links, *([chips([more])] if more else [])]))

@@ -15,7 +15,7 @@ from ctxhub.core.accounts.services.visits import note_visit
 from ctxhub.core.admin import refs
 from ctxhub.core.admin.access import shown_project_ids
 from ctxhub.core.admin.base import Menu
-from ctxhub.core.admin.columns import mono, name, preview, time_in_full
+from ctxhub.core.admin.columns import agent_cell, mono, preview, time_in_full
 from ctxhub.core.admin.filters import AgentFilter, ProjectFilter, TimeRangeFilter
 from ctxhub.core.admin.project_pages import ProjectPagesAdmin
 from ctxhub.core.admin.timeline.by_agent import by_agent_context
@@ -119,7 +119,7 @@ class EventAdmin(ProjectPagesAdmin):
 
     @display(description="Agent")
     def who(self, event: Event) -> SafeString:
-        return name(event.agent.name if event.agent else "system")
+        return agent_cell(event.agent)
 
     @display(description="Action", label=ACTION_COLOURS)
     def what(self, event: Event) -> str:

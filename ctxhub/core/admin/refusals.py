@@ -9,14 +9,16 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from unfold.decorators import display
 
+from ctxhub.core.accounts.selectors.agents import with_agent_pk
 from ctxhub.core.admin.base import Menu, ProjectAdmin
-from ctxhub.core.admin.columns import mono, name, preview, time_in_full
+from ctxhub.core.admin.columns import agent_name, mono, preview, time_in_full
 from ctxhub.core.admin.filters import ProjectFilter
-from ctxhub.core.admin.row_panels import RowPanel, row_panels
+from ctxhub.core.admin.row_panels import AGENT, RowPanel, row_panels
 from ctxhub.core.admin.unfold_compat import DropdownFilter, TextFilter
 from ctxhub.core.admin.urls import list_url
 from ctxhub.core.models import Refusal
-from ctxhub.core.refusals.selectors import CODES, refusals_of
+from ctxhub.core.refusals.selectors import CODES, refusals_between, refusals_of
+from ctxhub.core.templatetags.agents import link_to_agent
 from ctxhub.core.templatetags.moments import moment
 from ctxhub.core.text.plurals import counted
 
@@ -58,13 +60,16 @@ class RefusalAdmin(ProjectAdmin):
     ordering = ("-minute", "-pk")
     fields = ("project", "who", "on", "code", "count", "first", "last", "note")
 
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Refusal]:
+        return with_agent_pk(super().get_queryset(request))
+
     @display(description="When", ordering="minute")
     def when(self, refusal: Refusal) -> SafeString | str:
         return moment(refusal.last_at)
 
     @display(description="Agent", ordering="folded")
-    def who(self, refusal: Refusal) -> SafeString:
-        return name(refusal.name or "many agents")
+    def who(self, refusal: Any) -> SafeString:
+        return agent_name(refusal.name or "many agents", refusal.agent_pk)
 
     @display(description="Ref", ordering="ref")
     def on(self, refusal: Refusal) -> SafeString | str:
@@ -81,12 +86,17 @@ class RefusalAdmin(ProjectAdmin):
 def refused_line(row: Any) -> SafeString | str:
     """How often others were refused because of the row, and who was last; a link to all."""
     refusals = refusals_of(row.project_id, row.ref)
-    last = refusals.first()
+    last: Any = with_agent_pk(refusals).first()
     if last is None:
         return ""
     url = list_url("core_refusal", row.project, q=row.ref)
-    text = f"{counted(_times(refusals), 'times')}, last {last.name or 'many agents'}"
-    return format_html('<a class="ctx-link" href="{}">{}</a> {}', url, text, moment(last.last_at))
+    return format_html(
+        '<a class="ctx-link" href="{}">{}</a>, last {} {}',
+        url,
+        counted(_times(refusals), "times"),
+        link_to_agent(last.name or "many agents", last.agent_pk),
+        moment(last.last_at),
+    )
 
 
 def _times(refusals: QuerySet[Refusal]) -> int:
@@ -96,9 +106,11 @@ def _times(refusals: QuerySet[Refusal]) -> int:
 
 def refusals_panel(kind: str, row: Any) -> RowPanel | None:
     """Who was refused because of the row, the last ones first; None for nobody."""
+    if kind == AGENT:
+        return None
     ref = getattr(row, "ref", f"{kind}:{row.pk}")
     refusals = refusals_of(row.project_id, ref)
-    newest = list(refusals[:SHOWN])
+    newest = list(with_agent_pk(refusals)[:SHOWN])
     if not newest:
         return None
     all_url = list_url("core_refusal", row.project, q=ref)
@@ -107,4 +119,18 @@ def refusals_panel(kind: str, row: Any) -> RowPanel | None:
     )
 
 
-row_panels.append(refusals_panel)
+def refused_agent_panel(kind: str, row: Any) -> RowPanel | None:
+    """What an agent was refused, the last ones first."""
+    if kind != AGENT:
+        return None
+    refusals = refusals_between(row.project_id).filter(folded=row.folded)
+    newest = list(refusals[:SHOWN])
+    shown = {
+        "refusals": newest,
+        "times": _times(refusals) if newest else 0,
+        "all_url": list_url("core_refusal", row.project, agent=row.name),
+    }
+    return RowPanel("ctxhub/agent_refusals.html", shown, place=30)
+
+
+row_panels += [refusals_panel, refused_agent_panel]

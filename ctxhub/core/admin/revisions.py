@@ -9,6 +9,7 @@ from typing import Any, Generic, Protocol, TypeVar
 from django.contrib import messages
 from django.http import HttpRequest
 
+from ctxhub.core.accounts.selectors.agents import ids_of_names
 from ctxhub.core.admin.base import ProjectAdmin
 from ctxhub.core.admin.text_diff import Piece, diff
 from ctxhub.core.kit.inputs import read_id
@@ -41,6 +42,7 @@ class Revisions(Generic[StateT]):
     without texts; `read(number)`: one with its text. `change`: what made a state. `unit`: of sizes.
     """
 
+    project_id: int
     present: int
     find: Callable[[int, int], Sequence[StateT]]
     read: Callable[[int], StateT | None]
@@ -74,6 +76,7 @@ def revisions_page(request: HttpRequest, of: Revisions[StateT]) -> dict[str, Any
         "older": found[STATES_SHOWN - 1].revision if len(found) > STATES_SHOWN else None,
         "is_newest_page": before > of.present,
         "chosen": chosen,
+        "chosen_by_id": _agent_id(of.project_id, chosen.agent) if chosen else None,
         "chosen_change": of.change(chosen) if chosen else "",
         "chosen_size": counted(of.size(chosen), of.unit) if chosen else "",
         "asked_for": requested,
@@ -113,6 +116,10 @@ def _lines(of: Revisions[StateT], found: Sequence[StateT], chosen: StateT | None
         is_chosen = chosen is not None and state.revision == chosen.revision
         lines.append(StateLine(state, of.change(state), delta, state.revision == of.present, is_chosen))
     return lines
+
+
+def _agent_id(project_id: int, name: str) -> int | None:
+    return ids_of_names(project_id, [name.casefold()]).get(name.casefold())
 
 
 def _beside(of: Revisions[StateT], chosen: StateT, against: str) -> dict[str, Any]:

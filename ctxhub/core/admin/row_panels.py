@@ -4,13 +4,17 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+# The kind of the pages of agents, who have no refs.
+AGENT = "agent"
+
 
 @dataclass(frozen=True, slots=True)
 class RowPanel:
-    """A part of a page. `template` shows `content` as `panel`."""
+    """A part of a page. `template` shows `content` as `panel`. Those of a lower `place` come first."""
 
     template: str
     content: Mapping[str, Any]
+    place: int = 0
 
 
 # They get the kind of a row, which refs begin with, and the row. None: nothing to show.
@@ -18,4 +22,5 @@ row_panels: list[Callable[[str, Any], RowPanel | None]] = []
 
 
 def panels_of(kind: str, row: Any) -> list[RowPanel]:
-    return [panel for make in row_panels if (panel := make(kind, row))]
+    panels = [panel for make in row_panels if (panel := make(kind, row))]
+    return sorted(panels, key=lambda panel: panel.place)

@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from ctxhub.core.admin.text_diff import Piece, diff
+from ctxhub.core.templatetags.agents import SYSTEM
 from memory.decisions.admin.alternatives import line_of
 from memory.decisions.models.decision import DecisionRevision, DecisionStatus, typed_value
 
@@ -24,6 +25,7 @@ class Version:
     """A past or current version of a decision. `state` holds its non-empty fields by their API names."""
 
     agent: str
+    agent_id: int | None
     at: datetime
     state: Mapping[str, Any]
 
@@ -92,7 +94,7 @@ def current_version(row: "DecisionRow") -> Version:
         "status": row.status_label,
         **row.revision_data,
     }
-    return Version(row.agent, row.updated_at, state)
+    return Version(row.agent, row.agent_id, row.updated_at, state)
 
 
 def past_version(revision: DecisionRevision) -> Version:
@@ -102,7 +104,7 @@ def past_version(revision: DecisionRevision) -> Version:
         "status": str(DecisionStatus(revision.status).label),
         **revision.data,
     }
-    return Version(revision.agent.name if revision.agent else "system", revision.at, state)
+    return Version(revision.agent.name if revision.agent else SYSTEM, revision.agent_id, revision.at, state)
 
 
 def _revisions(project_id: int, row: "DecisionRow") -> Any:

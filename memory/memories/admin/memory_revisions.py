@@ -16,6 +16,7 @@ def revisions_of(memory: Memory) -> "Revisions[State]":
     """Title and content are compared as one text."""
     row = get_memory(memory.project_id, memory.pk)
     return Revisions(
+        project_id=memory.project_id,
         present=row.revision,
         find=partial(find_states, memory.project_id, row),
         read=partial(find_state, memory.project_id, row),

@@ -42,6 +42,7 @@ class DirectRelationship:
     words: str
     strength: int
     agent: str
+    agent_id: int | None
     at: datetime
     is_found: bool
 
@@ -158,6 +159,7 @@ def _direct(row: Relationship, centre: ObjectKey, nodes: Mapping[ObjectKey, Node
         words=names.get(word, worded(word)),
         strength=row.strength,
         agent=row.agent.name if row.agent else "system",
+        agent_id=row.agent_id,
         at=row.updated_at,
         is_found=row.is_found,
     )

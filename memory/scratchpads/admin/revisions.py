@@ -3,7 +3,7 @@
 from functools import partial
 from typing import TYPE_CHECKING
 
-from django.db.models import CharField, F, OuterRef, QuerySet, Subquery, Value
+from django.db.models import BigIntegerField, CharField, F, OuterRef, QuerySet, Subquery, Value
 from django.db.models.functions import Coalesce
 
 from ctxhub.core.admin.revisions import Revisions
@@ -26,6 +26,7 @@ CHANGE_LABELS = {
 
 def revisions_of(pad: Scratchpad) -> "Revisions[State]":
     return Revisions(
+        project_id=pad.project_id,
         present=pad.revision,
         find=partial(find_revisions, pad.project_id, pad.pk),
         read=partial(find_revision, pad.project_id, pad.pk),
@@ -41,4 +42,5 @@ def with_writer(pads: QuerySet[Scratchpad]) -> QuerySet[Scratchpad]:
     """Annotate each pad with the agent that wrote to it last; the row itself has its creator."""
     states = ScratchpadRevision.unscoped.filter(scratchpad=OuterRef("pk"), number=OuterRef("revision"))
     last = Subquery(states.values("agent__name")[:1], output_field=CharField())
-    return pads.annotate(writer=Coalesce(last, F("agent__name"), Value("system")))
+    last_id = Coalesce(Subquery(states.values("agent")[:1]), "agent_id", output_field=BigIntegerField())
+    return pads.annotate(writer=Coalesce(last, F("agent__name"), Value("system")), writer_id=last_id)

@@ -11,7 +11,7 @@ from django.utils.safestring import SafeString
 from unfold.decorators import display
 
 from ctxhub.core.admin.base import Menu, person
-from ctxhub.core.admin.columns import name, preview
+from ctxhub.core.admin.columns import agent_name, preview
 from ctxhub.core.admin.filters import AgentFilter, ProjectFilter
 from ctxhub.core.admin.logged import EVENTS_STAY
 from ctxhub.core.admin.markdown import hidden_note, read_markdown
@@ -91,7 +91,7 @@ class ScratchpadAdmin(NounAdmin):
 
     @display(description="Written by")
     def by(self, pad: Any) -> SafeString:
-        return name(pad.writer)
+        return agent_name(pad.writer, pad.writer_id)
 
     # -- Reading -----------------------------------------------------------------------------------
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from django.urls import reverse
 
-from ctxhub.core.admin.row_panels import RowPanel, row_panels
+from ctxhub.core.admin.row_panels import AGENT, RowPanel, row_panels
 from ctxhub.core.admin.urls import list_url
 from sessions.briefings.models.briefing import Briefing, BriefingItem
 
@@ -28,6 +28,8 @@ class Reader:
 
 def readers_panel(kind: str, row: Any) -> RowPanel | None:
     """The agents that were given it, the last one first; None for nobody."""
+    if kind == AGENT:
+        return None
     items = BriefingItem.objects.in_project(row.project_id).filter(kind=kind, object_id=row.pk)
     newest = items.select_related("briefing__agent").order_by("-briefing_id")[:READ]
     version = str(getattr(row, "version", getattr(row, "revision", "")))

@@ -9,6 +9,7 @@ from django.utils.safestring import SafeString, mark_safe
 
 from ctxhub.core.admin.urls import list_url
 from ctxhub.core.models import Project
+from ctxhub.core.templatetags.agents import agent_url
 from ctxhub.core.templatetags.moments import moment
 from ctxhub.core.text.plurals import counted, often
 from tracking.admin.board.drawing import Axis, Cross, Stripe
@@ -90,9 +91,13 @@ def _detail(held: Held, project: Project) -> SafeString:
     lease = held.lease
     silent = '<span class="ctx-late">silent, last seen {};</span>'
     return format_html(
-        '<strong title="{}">{}</strong> {} <span class="ctx-quiet">{} {}{}{}</span> {}',
-        lease.agent.name,
-        cut(lease.agent.name, NAME_CHARACTERS),
+        '{} {} <span class="ctx-quiet">{} {}{}{}</span> {}',
+        format_html(
+            '<a class="ctx-actor ctx-agent" title="{}" href="{}">{}</a>',
+            lease.agent.name,
+            agent_url(lease.agent_id),
+            cut(lease.agent.name, NAME_CHARACTERS),
+        ),
         format_html(silent, moment(lease.agent.last_seen_at)) if held.is_silent else "",
         "ends" if held.is_live else "ended",
         moment(held.end),

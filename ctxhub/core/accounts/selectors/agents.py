@@ -1,12 +1,15 @@
-"""Reads the names of agents."""
+"""Reads the names and ids of agents."""
 
 from collections.abc import Iterable
+from typing import Any, TypeVar, cast
 
-from django.db.models import F
+from django.db.models import F, Model, OuterRef, QuerySet, Subquery
 
 from ctxhub.core.models import Agent, Project
 
 KNOWN_AGENTS = 30
+
+RowT = TypeVar("RowT", bound=Model)
 
 
 def agent_names(project_id: int, agent_ids: Iterable[int | None]) -> dict[int, str]:
@@ -15,6 +18,21 @@ def agent_names(project_id: int, agent_ids: Iterable[int | None]) -> dict[int, s
     if not ids:
         return {}
     return dict(Agent.objects.in_project(project_id).filter(pk__in=ids).values_list("pk", "name"))
+
+
+def with_agent_pk(rows: QuerySet[RowT], folded: str = "folded") -> QuerySet[RowT]:
+    """Annotate rows that store an agent by name with `agent_pk`: None if nobody of it is registered."""
+    agents = Agent.unscoped.filter(project=OuterRef("project"), folded=OuterRef(folded))
+    annotated: Any = rows.annotate(agent_pk=Subquery(agents.values("pk")[:1]))
+    return cast("QuerySet[RowT]", annotated)
+
+
+def ids_of_names(project_id: int, folded: Iterable[str]) -> dict[str, int]:
+    """The ids of registered agents by case-folded name; makes no query for none."""
+    names = {*folded}
+    if not names:
+        return {}
+    return dict(Agent.objects.in_project(project_id).filter(folded__in=names).values_list("folded", "pk"))
 
 
 def is_agent_name(project_id: int, name: str) -> bool:

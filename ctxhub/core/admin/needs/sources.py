@@ -16,9 +16,10 @@ SHOWN = 6
 
 @dataclass(frozen=True, slots=True)
 class Name:
-    """The name of an agent, a workflow and so on, in a sentence."""
+    """The name of an agent, a workflow and so on, in a sentence. `agent_id`: of a registered agent."""
 
     text: str
+    agent_id: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

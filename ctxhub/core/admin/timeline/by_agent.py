@@ -12,10 +12,11 @@ from django.urls import reverse
 from ctxhub.core.accounts.selectors.agents import agent_names
 from ctxhub.core.accounts.selectors.config import read_config
 from ctxhub.core.admin.timeline.choices import period_choices
-from ctxhub.core.admin.timeline.page import SYSTEM, log_url, same_period
+from ctxhub.core.admin.timeline.page import log_url, same_period
 from ctxhub.core.admin.timeline.periods import Period, read_period
 from ctxhub.core.events.words import action_word, kind_word
 from ctxhub.core.models import Event, Project
+from ctxhub.core.templatetags.agents import SYSTEM, agent_url
 
 AGENTS_SHOWN = 100
 
@@ -98,7 +99,7 @@ def _row(
 
     return AgentRow(
         name,
-        reverse("admin:core_agent_change", args=[agent_id]) if agent_id else "",
+        agent_url(agent_id),
         log_url(project, period, **filters),
         counts.total(),
         round(100 * counts.total() / most),

@@ -19,9 +19,9 @@ from ctxhub.core.admin.timeline.sources import Account, Arrow, Bar, Mark
 from ctxhub.core.admin.timeline.ticks import SUBJECTS, Tick, count_ticks
 from ctxhub.core.admin.urls import in_project
 from ctxhub.core.models import Agent, Project
+from ctxhub.core.templatetags.agents import SYSTEM, agent_url
 
 LANES_SHOWN = 16
-SYSTEM = "system"
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +40,7 @@ class Row:
 class Story:
     """What an agent did, in words."""
 
+    agent_id: int | None
     name: str
     url: str
     log_url: str
@@ -113,14 +114,10 @@ def _agents(project: Project, totals: Mapping[int | None, int]) -> list[tuple[in
     )
     busiest = sorted(totals, key=lambda agent_id: (-totals[agent_id], names.get(agent_id or 0, SYSTEM)))
     return [
-        (agent_id, names.get(agent_id, SYSTEM) if agent_id else SYSTEM, _agent_url(agent_id))
+        (agent_id, names.get(agent_id, SYSTEM) if agent_id else SYSTEM, agent_url(agent_id))
         for agent_id in busiest
         if agent_id is None or agent_id in names
     ]
-
-
-def _agent_url(agent_id: int | None) -> str:
-    return reverse("admin:core_agent_change", args=[agent_id]) if agent_id else ""
 
 
 def _rows(found: _Found) -> list[Row]:
@@ -151,6 +148,7 @@ def _stories(project: Project, period: Period, found: _Found) -> list[Story]:
             accounts[account.agent_id].append(account)
     return [
         Story(
+            agent_id,
             name,
             url,
             log_url(project, period, **({"agent": name} if agent_id else {})),

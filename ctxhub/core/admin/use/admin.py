@@ -1,16 +1,22 @@
 """The admin of use and of searches that found nothing, read-only."""
 
+from typing import Any
+
 from django.contrib import admin
+from django.db.models import QuerySet
+from django.db.models.functions import Lower
 from django.http import HttpRequest, HttpResponse
 from django.utils.safestring import SafeString
 from unfold.decorators import display
 
+from ctxhub.core.accounts.selectors.agents import with_agent_pk
 from ctxhub.core.admin.base import Menu, ProjectAdmin
-from ctxhub.core.admin.columns import name
+from ctxhub.core.admin.columns import agent_name
 from ctxhub.core.admin.filters import ProjectFilter
 from ctxhub.core.admin.project_pages import ProjectPagesAdmin
 from ctxhub.core.admin.refusals import RefusedAgentFilter
-from ctxhub.core.admin.use.page import NAMELESS, OTHERS, use_context
+from ctxhub.core.admin.use.page import NAMELESS, use_context
+from ctxhub.core.admin.use.sums import OTHERS
 from ctxhub.core.models import EmptySearch, Project, TokenUse
 from ctxhub.core.templatetags.moments import moment
 
@@ -31,13 +37,16 @@ class TokenUseAdmin(ProjectPagesAdmin):
     date_hierarchy = "hour"
     ordering = ("-hour", "-pk")
 
+    def get_queryset(self, request: HttpRequest) -> QuerySet[TokenUse]:
+        return with_agent_pk(super().get_queryset(request))
+
     @display(description="Hour", ordering="hour")
     def when(self, use: TokenUse) -> SafeString | str:
         return moment(use.hour)
 
     @display(description="Agent", ordering="folded")
-    def who(self, use: TokenUse) -> SafeString:
-        return name(use.name or NAMELESS)
+    def who(self, use: Any) -> SafeString:
+        return agent_name(use.name or NAMELESS, use.agent_pk)
 
     @display(description="Operation", ordering="operation")
     def what(self, use: TokenUse) -> str:
@@ -54,13 +63,20 @@ class EmptySearchAdmin(ProjectAdmin):
     add_scope = change_scope = delete_scope = None
     when_empty = "Questions that found nothing are listed here: what the team does not know yet."
 
-    list_display = ("query", "count", "name", "last", "first")
+    list_display = ("query", "count", "who", "last", "first")
     list_display_links = None
     list_select_related = ("project",)
     list_filter = (ProjectFilter,)
     search_fields = ("query",)
     search_help_text = "Words of the question"
     ordering = ("-last_at", "-pk")
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[EmptySearch]:
+        return with_agent_pk(super().get_queryset(request).annotate(asker=Lower("name")), "asker")
+
+    @display(description="Agent", ordering="name")
+    def who(self, search: Any) -> SafeString:
+        return agent_name(search.name, search.agent_pk)
 
     @display(description="Last", ordering="last_at")
     def last(self, search: EmptySearch) -> SafeString | str:

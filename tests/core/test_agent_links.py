@@ -1,0 +1,101 @@
+"""In the admin the name of an agent is a link to its page; the name of nobody is text."""
+
+import re
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+
+from ctxhub.core.kit.caller import Caller
+from ctxhub.core.kit.errors import CtxhubError
+from ctxhub.core.models import Agent, Project
+from ctxhub.core.refusals.services import WRITER as REFUSALS
+from ctxhub.core.toolbox.dispatch import call
+from ctxhub.core.use.tally import EMPTY_SEARCHES, WRITER, Call, found_nothing
+from messaging.models import Message
+from sessions.briefings.services.recording import WRITER as GIVEN
+from tests.messaging.mail import known, send
+from tests.people import ADMIN, member
+from tracking.services.leases import acquire_lease
+
+pytestmark = pytest.mark.django_db
+
+LISTS = (
+    "core/agent",
+    "core/event",
+    "core/refusal",
+    "core/tokenuse",
+    "core/emptysearch",
+    "memory/decision",
+    "memory/scratchpad",
+    "messaging/message",
+    "tracking/lease",
+    "tracking/filechange",
+    "tracking/resource",
+    "agent_sessions/agentsession",
+    "agent_sessions/briefing",
+)
+
+
+def work(caller: Caller, name: str, lease_of: str) -> None:
+    """Leave a row of the agent in each list."""
+    agent = caller.speaking_as(name)
+    known(agent)
+    send(agent, "hello", to=[caller.agent, "nobody at all"], ack=True)
+    acquire_lease(caller=agent, paths=[f"{name}/**"])
+    with pytest.raises(CtxhubError), Call(agent, "file.lease"):
+        call(agent, "file", {"action": "lease", "paths": [f"{lease_of}/**"]})
+    with Call(agent, "search"):
+        found_nothing(f"Where is {name}?")
+    Call(agent, "search").answered(5)
+    for tool, arguments in (
+        ("decision", {"action": "set", "key": f"k/{name}", "value": "v"}),
+        ("file", {"action": "record", "path": f"{name}/a.py", "change": "modified"}),
+        ("session", {"action": "save", "summary": "s"}),
+        ("get", {"refs": [f"decision:k/{name}"]}),
+    ):
+        call(agent, tool, arguments)
+    flow = call(agent, "scratchpad", {"action": "create_workflow", "name": name})["workflow_id"]
+    call(agent, "scratchpad", {"action": "create", "workflow_id": flow, "name": "notes", "content": "x"})
+
+
+def flush() -> None:
+    for writer in (REFUSALS, WRITER, EMPTY_SEARCHES, GIVEN):
+        writer.flush()
+
+
+@pytest.fixture
+def client(ada: Caller, apollo: Project) -> Client:
+    known(ada)
+    acquire_lease(caller=ada, paths=["ada/**"])
+    work(ada, "ben", "ada")
+    flush()
+    return member(apollo, ADMIN)
+
+
+@pytest.mark.parametrize("page", LISTS)
+def test_a_list_links_its_agents_without_a_query_each(page: str, client: Client, ada: Caller) -> None:
+    def statements() -> tuple[int, str]:
+        client.get(f"/admin/{page}/")
+        with CaptureQueriesContext(connection) as queries:
+            html = client.get(f"/admin/{page}/").content.decode()
+        return len(queries), html
+
+    few, html = statements()
+    ben = Agent.unscoped.get(name="ben")
+    assert re.search(rf'<a [^>]*href="/admin/core/agent/{ben.pk}/change/[^"]*"[^>]*>ben</a>', html)
+    for name in ("cleo", "dan", "eve"):
+        work(ada, name, "ben")
+    flush()
+    assert statements()[0] == few
+
+
+def test_a_conversation_links_those_who_are_registered(client: Client) -> None:
+    message: Any = Message.unscoped.filter(sender__name="ben").latest("pk")
+    html = client.get(f"/admin/messaging/message/{message.pk}/").content.decode()
+    ben, ada = (Agent.unscoped.get(name=name) for name in ("ben", "ada"))
+    assert f'href="/admin/core/agent/{ben.pk}/change/">ben</a>' in html
+    assert f'href="/admin/core/agent/{ada.pk}/change/">ada</a>' in html
+    assert '<span class="ctx-agent">nobody at all</span>' in html
