@@ -2,7 +2,7 @@
 
 import json
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import cache
@@ -127,18 +127,19 @@ def _list_tokens(tools: Iterable[Mapping[str, Any]]) -> int:
     return count_tokens(json.dumps(seen, ensure_ascii=False, separators=(",", ":")))
 
 
-def _is_write(operation: str) -> bool:
+def _is_write(operation: str, writing: Set[str]) -> bool:
+    """`writing`: the operations of the tools that write."""
     method, _, address = operation.partition(" ")
-    return method not in ("GET", "HEAD") if address else operation in writing_operations()
+    return method not in ("GET", "HEAD") if address else operation in writing
 
 
 def _sum(name: str, rows: Iterable[UseRow]) -> Sum:
-    rows = list(rows)
+    rows, writing = list(rows), writing_operations()
     return Sum(
         name,
         sum(row.calls for row in rows),
         sum(row.errors for row in rows),
-        sum(row.calls for row in rows if _is_write(row.operation)),
+        sum(row.calls for row in rows if _is_write(row.operation, writing)),
         sum(row.tokens for row in rows),
         sum(row.whole_tokens for row in rows),
         max((row.most_tokens for row in rows), default=0),
