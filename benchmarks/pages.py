@@ -56,6 +56,9 @@ def _seeded(engine: Engine, database: str | None) -> Iterator[None]:
         yield
         from django.db import connection
 
+        from ctxhub.core.kit.background import flush_all
+
+        flush_all()
         connection.close()
 
 

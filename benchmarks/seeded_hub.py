@@ -67,6 +67,7 @@ def seed(decisions: int = DECISIONS, events: int = EVENTS, *, hours: int = HOURS
 
 def _add_needs(callers: Sequence["Caller"], now: datetime) -> None:
     """What needs a person: silent holders, overdue acknowledgements, requests that nobody claims."""
+    from ctxhub.core.models import Agent
     from messaging.services.cleanup import tell_overdue
     from messaging.services.messages import send_message
     from tracking.services.leases import acquire_lease
@@ -93,6 +94,9 @@ def _add_needs(callers: Sequence["Caller"], now: datetime) -> None:
             )
             send_message(caller=sender, text=texts.CHOICES[-number], type="request", to=[AGENTS[number + 1]])
             acquire_lease(caller=sender, paths=[f"web/{number}/**"], minutes=600)
+    for number, caller in enumerate(callers[: -len(SILENT)]):
+        seen = Agent.objects.in_project(caller.project_id).filter(folded=caller.agent.casefold())
+        seen.update(last_seen_at=now - timedelta(minutes=2 * number))
     tell_overdue(callers[0].project_id, now)
     _add_refusals(callers, leases, now)
 
