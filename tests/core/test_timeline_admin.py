@@ -111,6 +111,15 @@ def test_since_yesterday_evening_is_one_click(client: Client, night: None, ada: 
     assert {name: row[5] for name, row in table(page).items()} == {"ada": 3, "ben": 3}
 
 
+@pytest.mark.parametrize("has_end", [False, True])
+def test_other_pages_end_now_unless_an_end_is_chosen(has_end: bool, client: Client, night: None) -> None:
+    with time_machine.travel(NOON + timedelta(seconds=30), tick=False):
+        begin = f"{NOON - timedelta(hours=18):%Y-%m-%dT%H:%M}"
+        end = {"to": f"{NOON:%Y-%m-%dT%H:%M}"} if has_end else {}
+        context = client.get(URL, {"from": begin, **end}).context
+    assert all(("to=" in context[name]) is has_end for name in ("by_agent_url", "log_url"))
+
+
 @time_machine.travel(NOON, tick=False)
 def test_times_are_in_the_time_zone_of_the_project(client: Client, night: None, ada: Caller) -> None:
     set_config(caller=ada, values={"time_zone": "Asia/Kolkata"})

@@ -15,6 +15,7 @@ from tests.people import VIEWER, person
 
 pytestmark = pytest.mark.one_engine
 
+HOSTILE = "<img src=x onerror=alert(1)>" + "W" * 70
 URL = "/admin/core/event/timeline/"
 
 
@@ -41,6 +42,23 @@ def test_what_happened_is_one_click_away(width: int, signed_in: Page, ada: Calle
     page.get_by_role("link", name="Since yesterday 18:00").click()
     expect(page.locator(".ctx-lane-name")).to_have_count(2)
     expect(page.get_by_role("region", name="ada")).to_contain_text("ada/key")
+    assert fits(page)
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_the_last_night_by_agent_is_one_key_away(width: int, signed_in: Page, ada: Caller) -> None:
+    page = signed_in
+    page.set_viewport_size({"width": width, "height": 844})
+    hostile = ada.speaking_as(HOSTILE)
+    work(ada, hostile)
+    go(page, "/admin/core/event/agents/")
+    page.get_by_role("link", name="Since yesterday 18:00").focus()
+    page.keyboard.press("Enter")
+    row = page.get_by_role("row").filter(has_text=HOSTILE)
+    expect(row).to_contain_text("decision 1")
+    assert fits(page)
+    page.get_by_role("link", name="As a timeline").click()
+    expect(page.get_by_role("region", name=HOSTILE)).to_be_visible()
     assert fits(page)
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
+from functools import cache, partial
 from typing import Annotated
 from zoneinfo import ZoneInfo
 
@@ -66,9 +67,10 @@ def use_between(
     """
     zone = ZoneInfo(config_of(project_id).time_zone)
     folded = agent.casefold() if agent is not None else None
+    begin = cache(partial(start_of, bucket=bucket, zone=zone))  # An hour has many rows.
     sums: dict[tuple[datetime, str, str], UseRow] = {}
     for row in read_use(project_id, since, until, folded=folded, tool=tool, by=by):
-        start = start_of(row.hour, bucket, zone)
+        start = begin(row.hour)
         key = (start, row.name.casefold(), row.operation)
         sums[key] = _sum(sums[key], row) if key in sums else row._replace(hour=start)
     return [sums[key] for key in sorted(sums)]

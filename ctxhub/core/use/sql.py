@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime
+from functools import cache
 from typing import Any, NamedTuple
 
 from ctxhub.core.kit import sql
@@ -154,7 +155,8 @@ def read_use(
         FROM core_tokenuse WHERE {where} GROUP BY {", ".join(groups)} ORDER BY {", ".join(groups)}""",
         values,
     )
-    return [UseRow(sql.read_time(hour), name, op, *map(int, counts)) for hour, name, op, *counts in rows]
+    read_time = cache(sql.read_time)  # An hour has many rows.
+    return [UseRow(read_time(hour), name, op, *map(int, counts)) for hour, name, op, *counts in rows]
 
 
 def read_use_of_agents(

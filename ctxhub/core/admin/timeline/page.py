@@ -90,7 +90,7 @@ def log_url(project: Project, period: Period, **filters: Any) -> str:
 
 def same_period(page: str, project: Project, period: Period, **query: Any) -> str:
     """The URL of another page with the same period."""
-    end = {} if period.last else {"to": period.last_field}
+    end = {"to": period.last_field} if period.has_end else {}
     return in_project(page, project, **{"from": period.first_field, **end, **query})
 
 

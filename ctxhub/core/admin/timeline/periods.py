@@ -29,7 +29,8 @@ FIELD_FORMAT = "%Y-%m-%dT%H:%M"
 class Period:
     """From `begin` until before `end`, in UTC. `last`: the choice that it comes from; "" for from and to.
 
-    `problem`: a sentence for the person if the query could not be followed.
+    `problem`: a sentence for the person if the query could not be followed. `has_end`: the end is chosen too;
+    else it is the current time.
     """
 
     begin: datetime
@@ -37,6 +38,7 @@ class Period:
     zone: ZoneInfo
     last: str = ""
     problem: str = ""
+    has_end: bool = False
 
     @property
     def length(self) -> timedelta:
@@ -94,8 +96,9 @@ def _between(first: str, last: str, zone: ZoneInfo, now: datetime) -> Period | s
     if begin >= end:
         return "The period ends before it begins."
     if end - begin > LONGEST:
-        return Period(end - LONGEST, end, zone, problem="A period has at most 31 days; these are the last.")
-    return Period(begin, max(end, begin + SHORTEST), zone)
+        problem = "A period has at most 31 days; these are the last."
+        return Period(end - LONGEST, end, zone, problem=problem, has_end=bool(last))
+    return Period(begin, max(end, begin + SHORTEST), zone, has_end=bool(last))
 
 
 def _read(text: str, zone: ZoneInfo) -> datetime | None:

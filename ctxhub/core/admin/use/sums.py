@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from functools import cache
 from itertools import pairwise
 from typing import Literal
 
@@ -50,6 +51,7 @@ class Sum:
         return f"{ratio:.1f} times" if ratio >= MENTIONED else ""
 
 
+@cache
 def writing_operations() -> frozenset[str]:
     """The operations of the tools that write."""
     return frozenset(
