@@ -66,7 +66,8 @@ def read_owing(project_ids: Sequence[int], limit: int) -> list[Owing]:
             FROM messaging_message m JOIN messaging_delivery d ON d.message_id = m.id
             WHERE {among} AND m.ack AND m.ack_overdue AND d.owed AND d.acked_at IS NULL)
         SELECT project_id, name, folded, id, priority, due_at, owed, alike, count(*) OVER (),
-            (SELECT a.id FROM core_agent a WHERE a.project_id = owed.project_id AND a.folded = owed.folded)
+            (SELECT a.id FROM core_agent a
+                WHERE a.project_id = owed.project_id AND a.folded = owed.folded) AS agent_id
         FROM owed WHERE place = 1 ORDER BY priority DESC, due_at, id, folded LIMIT %s""",
         [*values, limit],
     )

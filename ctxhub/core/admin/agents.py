@@ -47,6 +47,7 @@ agent_buttons: list[AgentButton] = []
 @admin.register(Agent)
 class AgentAdmin(ProjectAdmin):
     menu = Menu("Activity", "smart_toy")
+    when_empty = "An agent is listed with its first call, and a person with their first write."
     add_scope = change_scope = delete_scope = None
 
     list_display = ("name", "is_who", "state", "last_seen", "first_seen", "log")
