@@ -9,7 +9,7 @@ from ctxhub.core.accounts.selectors.config import read_config
 from ctxhub.core.admin.use.page import Unread, unread
 from ctxhub.core.kit import clock
 from ctxhub.core.models import Project
-from sessions.briefings.sql.never_given import read_never_given
+from sessions.briefings.selectors.never_given import never_given
 
 OLD = timedelta(days=7)
 TITLES = {"decision": "Decisions nobody was given", "memory": "Memories nobody was given"}
@@ -23,7 +23,7 @@ def find_never_given(project: Project, limit: int) -> Sequence[Unread]:
     before = clock.now() - OLD
     kinds = []
     for kind, title in TITLES.items():
-        found = read_never_given(project.pk, kind, before, limit)
+        found = never_given(project.pk, kind, before, limit)
         rows = [(text, reverse(PAGES[kind], args=[object_id])) for object_id, text in found.oldest]
         kinds.append(Unread(title, found.total, rows))
     return kinds
