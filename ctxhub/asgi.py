@@ -1,6 +1,7 @@
 """The ASGI application: one process with REST and admin by Django and `/mcp` by the MCP server."""
 
 import os
+import sys
 import warnings
 
 from django.conf import settings
@@ -17,5 +18,8 @@ from ctxhub.mcp.parent_process import end_with_parent  # noqa: E402
 # WhiteNoise streams files synchronously, and ASGI reads them into memory: they are small.
 warnings.filterwarnings("ignore", "StreamingHttpResponse must consume synchronous iterators")
 
+# A call that computes for seconds lets the others go on every half millisecond: at the default of 5 ms a read
+# of some twenty steps waited for 2 s beside the analysis of a mebibyte, and waits for 0.5 s now.
+sys.setswitchinterval(0.0005)
 end_with_parent()
 application = Dispatcher(_django, mode=env.choice("CTXHUB_MODE", ("both", "api", "mcp"), "both"))
