@@ -442,7 +442,7 @@ def test_long_pieces_are_joined_quickly() -> None:
 
     find_joined_secret(*pieces)
 
-    assert time.process_time() - start < seconds(0.5)
+    assert time.process_time() - start < seconds(1.0)
 
 
 # -- Ordinary and hostile texts ---------------------------------------------------------------------
@@ -509,7 +509,7 @@ def test_hostile_text_is_searched_quickly(unit: str) -> None:
 
     find_secret(text)
 
-    assert time.process_time() - start < seconds(0.5)
+    assert time.process_time() - start < seconds(1.0)
 
 
 def test_the_module_needs_no_django() -> None:

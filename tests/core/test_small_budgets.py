@@ -97,6 +97,7 @@ LISTS: dict[str, Callable[[dict[str, int]], dict[str, Any]]] = {
     "hub.layer_summary": lambda ids: {},
     "hub.activity": lambda ids: {"limit": 200},
     "hub.agents": lambda ids: {},
+    "hub.trends": lambda ids: {"by": "tag"},
     "hub.view": lambda ids: {"name": "active_context"},
     "search": lambda ids: {"query": "sessions expire", "detail": "detailed"},
     "constraint.list": lambda ids: {},

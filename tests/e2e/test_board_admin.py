@@ -68,6 +68,7 @@ def test_the_keyboard_folds_a_folder_and_releases_a_lease(signed_in: Page, apoll
     expect(page.get_by_text("web/**")).to_be_visible()
     page.keyboard.press("Tab")
     expect(page.get_by_role("link", name="api/**")).to_be_focused()
+    page.keyboard.press("Tab")  # The holder's page.
     page.keyboard.press("Tab")
     page.keyboard.press("Enter")
     expect(page.get_by_role("dialog")).to_be_visible()

@@ -132,7 +132,7 @@ def test_the_page_shows_the_pads_and_the_last_write(client: Client, ben: Caller,
     text = page.content.decode()
     for part in ("analysis", "服務效能瓶頸", "12 characters", "revision 2", "payments", task.ref):
         assert part in text
-    assert "ben, <time" in text
+    assert "ben</a>, <time" in text
     assert f"/admin/memory/scratchpad/{pad.pk}/revisions/?state=2" in text
 
 

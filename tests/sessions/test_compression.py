@@ -21,7 +21,7 @@ pytestmark = pytest.mark.filterwarnings("ignore:invalid escape sequence")
 
 
 ROOT = Path(__file__).resolve().parents[2]
-FOLDERS = ("ctxhub", "memory", "messaging", "tracking", "sessions", "tests", "benchmarks")
+FOLDERS = ("ctxhub", "memory", "messaging", "tracking", "sessions")
 MIB = 1_048_576
 LONG = "It is long enough that a digest is shorter than the text. " * 40
 

@@ -77,7 +77,7 @@ def test_a_decision_has_the_value_of_its_version_then(client: Client, ada: Calle
     decide(ada, "Sessions")
     [thing] = things(client).values()
     assert (thing.text, thing.note, thing.item.version, thing.changed_to) == ("JWT", "", "1.0.0", "1.0.1")
-    assert "What ben was given" in shown(client, newest())
+    assert "ben</a> was given" in shown(client, newest())
 
 
 @pytest.mark.every_engine
