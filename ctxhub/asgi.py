@@ -1,5 +1,6 @@
 """The ASGI application: one process with REST and admin by Django and `/mcp` by the MCP server."""
 
+import gc
 import os
 import sys
 import warnings
@@ -23,3 +24,6 @@ warnings.filterwarnings("ignore", "StreamingHttpResponse must consume synchronou
 sys.setswitchinterval(0.0005)
 end_with_parent()
 application = Dispatcher(_django, mode=env.choice("CTXHUB_MODE", ("both", "api", "mcp"), "both"))
+# What exists now stays: no collection looks through it again, which held all calls up for 0.1 s.
+gc.collect()
+gc.freeze()

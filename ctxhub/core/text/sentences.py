@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from ctxhub.core.text.graphemes import is_tail
 from ctxhub.core.text.lazy_patterns import lazy_pattern
 
-# Characters of a text that sentences are looked for in.
+# Characters of a text that sentences are looked for in, and those among which fenced code is left out first.
 LOOKED_AT = 20_000
+READ = 10 * LOOKED_AT
 
 _CODE = lazy_pattern(r"```.*?(?:```|\Z)|^[ \t]*~~~.*?(?:^[ \t]*~~~+[ \t]*$|\Z)", re.DOTALL | re.MULTILINE)
 _HEADING = lazy_pattern(r"#{1,6}[ \t]+(.*)")
@@ -19,7 +20,7 @@ _SENTENCE = lazy_pattern(
 
 def paragraphs(text: str) -> Iterator[str]:
     """The paragraphs and headings outside fenced code at the beginning of a text, each on one line."""
-    for block in re.split(r"\n\s*\n", _CODE.sub("\n\n", text)[:LOOKED_AT]):
+    for block in re.split(r"\n\s*\n", _CODE.sub("\n\n", text[:READ])[:LOOKED_AT]):
         first_line, _, rest = block.strip().partition("\n")
         heading = _HEADING.fullmatch(first_line)
         parts = (heading[1], rest) if heading else (block,)
