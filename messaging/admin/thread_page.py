@@ -12,6 +12,7 @@ from ctxhub.core.accounts.selectors.agents import is_agent_name, known_agents
 from ctxhub.core.accounts.selectors.people import find_person
 from ctxhub.core.admin.access import access_of
 from ctxhub.core.admin.base import ProjectAdmin, person
+from ctxhub.core.admin.links import links_panel
 from ctxhub.core.kit.caller import WRITE
 from messaging.admin.colours import COLOURS
 from messaging.admin.message_form import ReplyForm
@@ -41,6 +42,7 @@ def thread_page(model_admin: ProjectAdmin, request: HttpRequest, message: Messag
         form=form if may_write else None,
         agents=known_agents(message.project) if may_write else (),
         may_delete=model_admin.has_delete_permission(request, message),
+        row_panels=[panel] if (panel := links_panel("message", message)) else [],
         **COLOURS,
     )
 
