@@ -4,8 +4,9 @@
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
+from enum import Enum, auto
 from typing import NamedTuple
 
 from django.db import models
@@ -19,6 +20,14 @@ ObjectKey = tuple[str, int]
 """The kind and the id of an object."""
 
 
+class Holder(Enum):
+    """The end of a link that its name is said of: a reply, the effect, holds `reply_to`."""
+
+    EFFECT = auto()
+    CAUSE = auto()
+    BOTH = auto()
+
+
 class Link(NamedTuple):
     """A link of `here`, one of the objects that were asked for, with `there`, its cause or its effect.
 
@@ -29,6 +38,14 @@ class Link(NamedTuple):
     there: ObjectKey
     name: str
     is_loose: bool = False
+    holder: Holder = Holder.EFFECT
+
+
+class Words(NamedTuple):
+    """A link as the verb of a sentence about its holder, and of one about its other end."""
+
+    forwards: str
+    backwards: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,11 +97,15 @@ class LinkSource:
     `read`: the links that walks follow. `read_beside`: further ones, shown for the start of a walk alone.
     `read_reach(project_id, row_id, to_causes)`: all that a walk from one of its rows comes to along its own
     links; an unknown row reaches nothing. Without it walks read one step at a time.
+    `read_direct`: the links of `read` and of `read_beside`, in one query. Without it `read` has all.
+    `words`: of its links, by name.
     """
 
     read: Callable[[Asked], Sequence[Link]]
     read_beside: Callable[[Asked], Sequence[Link]] | None = None
     read_reach: Callable[[int, int, bool], Reach] | None = None
+    read_direct: Callable[[Asked], Sequence[Link]] | None = None
+    words: Mapping[str, Words] = field(default_factory=dict, hash=False)
 
 
 def heads_of(

@@ -158,6 +158,11 @@ class MessageAdmin(NounAdmin):
             *super().get_urls(),
         ]
 
+    def find_row(self, request: HttpRequest, row_id: int) -> Message | None:
+        """Without the deliveries that a list shows: the page reads those of the conversation."""
+        rows = self.get_queryset(request).prefetch_related(None).defer(None)
+        return rows.select_related("project", "sender").filter(pk=row_id).first()
+
     def read_page(self, request: HttpRequest, row: Message) -> HttpResponse:
         """Show the conversation that a message belongs to."""
         return thread_page(self, request, row)

@@ -12,6 +12,8 @@ from ctxhub.core.accounts.selectors.agents import is_agent_name, known_agents
 from ctxhub.core.accounts.selectors.people import find_person
 from ctxhub.core.admin.access import access_of
 from ctxhub.core.admin.base import ProjectAdmin, person
+from ctxhub.core.admin.links import links_panel
+from ctxhub.core.admin.text_refs import Pages, pages_of_texts
 from ctxhub.core.kit.caller import WRITE
 from messaging.admin.colours import COLOURS
 from messaging.admin.message_form import ReplyForm
@@ -31,16 +33,19 @@ def thread_page(model_admin: ProjectAdmin, request: HttpRequest, message: Messag
     if may_write and (acked := _number(request.POST.get("acknowledge", ""))):
         _acknowledge(model_admin, request, message, acked)
         return HttpResponseRedirect(model_admin.url("read", message.pk))
+    thread = _thread(model_admin, request, message)
     return model_admin.page(
         request,
         "ctxhub/thread.html",
         "Conversation",
         object=message,
         project=message.project,
-        thread=_thread(model_admin, request, message),
+        thread=thread,
+        text_pages=_pages_of(message.project_id, thread),
         form=form if may_write else None,
         agents=known_agents(message.project) if may_write else (),
         may_delete=model_admin.has_delete_permission(request, message),
+        row_panels=[panel] if (panel := links_panel("message", message)) else [],
         **COLOURS,
     )
 
@@ -69,6 +74,11 @@ def _thread(model_admin: ProjectAdmin, request: HttpRequest, message: Message) -
         with model_admin.acting_in(request, message.project):
             read_messages_of(caller=person(), ids=unread)
     return thread
+
+
+def _pages_of(project_id: int, thread: Conversation) -> Pages:
+    messages = [bubble.message for bubble in thread.bubbles]
+    return pages_of_texts(project_id, (text for one in messages for text in (*one.result_refs, one.text)))
 
 
 def _reply(model_admin: ProjectAdmin, request: HttpRequest, message: Message, form: ReplyForm) -> int | None:

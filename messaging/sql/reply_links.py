@@ -8,11 +8,15 @@ from django.db import connection
 from ctxhub.core.hub.selectors.refs import find_keys
 from ctxhub.core.kit import sql
 from ctxhub.core.kit.pages import Condition
-from ctxhub.core.links import Asked, Link, LinkSource, ObjectKey
+from ctxhub.core.links import Asked, Holder, Link, LinkSource, ObjectKey, Words
 from ctxhub.core.registry import find_noun
 from messaging.models import RequestState
 
 KIND, REPLY_TO, RESULT_REFS = "message", "reply_to", "result_refs"
+WORDS = {
+    REPLY_TO: Words("replies to", "is answered by"),
+    RESULT_REFS: Words("resulted in", "is a result of"),
+}
 
 
 def read_links(asked: Asked) -> list[Link]:
@@ -39,7 +43,7 @@ def _read_causes(asked: Asked) -> list[Link]:
     ]
     found = _rows(asked, branches if asked.ids(KIND) else branches[:1])
     return [
-        Link(keys[ref], (KIND, cause), RESULT_REFS) if ref else Link((KIND, here), (KIND, cause), REPLY_TO)
+        _result(keys[ref], (KIND, cause)) if ref else Link((KIND, here), (KIND, cause), REPLY_TO)
         for here, cause, ref in found
     ]
 
@@ -64,7 +68,11 @@ def _read_effects(asked: Asked) -> list[Link]:
     )
     keys = find_keys(asked.project_id, {ref for *_, ref in found if ref})
     links = [Link((KIND, one), (KIND, reply), REPLY_TO) for one, reply, ref in found if not ref]
-    return links + [Link((KIND, one), keys[ref], RESULT_REFS) for one, _, ref in found if ref in keys]
+    return links + [_result((KIND, one), keys[ref]) for one, _, ref in found if ref in keys]
+
+
+def _result(here: ObjectKey, there: ObjectKey) -> Link:
+    return Link(here, there, RESULT_REFS, holder=Holder.CAUSE)
 
 
 def _keys_of_refs(asked: Asked) -> dict[str, ObjectKey]:
@@ -98,4 +106,4 @@ def _rows(asked: Asked, branches: Sequence[Condition]) -> list[tuple[Any, ...]]:
     return sql.rows(f"{text} ORDER BY 1, 2, 3 LIMIT %s", [*values, asked.at_most])
 
 
-LINKS = LinkSource(read_links)
+LINKS = LinkSource(read_links, words=WORDS)

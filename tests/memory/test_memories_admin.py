@@ -239,7 +239,7 @@ def test_neighbours_are_drawn_with_links_to_their_pages(client: Client, ada: Cal
     text = page.content.decode()
     for address in (f"{page_of(near)}#relationships", f"{page_of(far)}#relationships"):
         assert f'<a href="{address}">' in text
-    assert f'<a href="{reverse("admin:memory_decision_read", args=[decision["id"]])}">' in text
+    assert f'<a href="{reverse("admin:memory_decision_read", args=[decision["id"]])}#links">' in text
     assert ">depends on</text>" in text
 
 

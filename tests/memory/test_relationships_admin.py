@@ -98,7 +98,7 @@ def test_a_row_names_both_ends_and_links_to_them(client: Client, relationship: R
     assert (
         f'href="{reverse("admin:memory_memory_read", args=[relationship.source_id])}#relationships"' in text
     )
-    assert f'href="{reverse("admin:memory_decision_read", args=[relationship.target_id])}"' in text
+    assert f'href="{reverse("admin:memory_decision_read", args=[relationship.target_id])}#links"' in text
 
 
 def test_the_list_runs_no_queries_per_row(client: Client, ada: Caller, relationship: Relationship) -> None:

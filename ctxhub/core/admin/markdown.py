@@ -5,11 +5,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import nh3
+from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString, mark_safe
 from markdown_it import MarkdownIt
 from markdown_it.rules_core import StateCore
 from markdown_it.token import Token
+
+from ctxhub.core.admin.text_refs import Pages
+from ctxhub.core.hub.selectors.text_refs import refs_in
 
 # The most a page renders: at this size the worst text takes a second or two.
 CHARACTERS_RENDERED = 100_000
@@ -26,6 +30,9 @@ TAGS = HEADINGS | {"p", "br", "hr", "em", "strong", "s", "code", "pre", "blockqu
 TAGS |= {"table", "thead", "tbody", "tr", "th", "td"}
 ATTRIBUTES = {"a": {"href"}, "ol": {"start"}, **{heading: {"id"} for heading in HEADINGS}}
 ALIGNED = {"align": {"left", "center", "right"}}
+
+NO_PAGES: Pages = {}
+PAGES = "pages"
 
 _LINKABLE = re.compile(r"(?:https?://|mailto:)\S", re.IGNORECASE)
 _SCHEME = re.compile(r"[^/?#]*?(?::|&|%3a)", re.IGNORECASE)
@@ -53,16 +60,19 @@ class Rendered:
     hidden: int
 
 
-def render_markdown(text: str, raw_url: str = "") -> SafeString:
+def render_markdown(text: str, raw_url: str = "", pages: Pages = NO_PAGES) -> SafeString:
     """The HTML for `.ctx-markdown`; of a very long text its beginning and a link to the raw text."""
-    rendered = read_markdown(text)
+    rendered = read_markdown(text, pages)
     return format_html("{}{}", rendered.html, hidden_note(rendered, raw_url))
 
 
-def read_markdown(text: str) -> Rendered:
-    """Render the text and its outline. The HTML has no other tags and attributes than TAGS and ATTRIBUTES."""
+def read_markdown(text: str, pages: Pages = NO_PAGES) -> Rendered:
+    """Render the text and its outline. The HTML has no other tags and attributes than TAGS and ATTRIBUTES.
+
+    Refs that `pages` has become links.
+    """
     beginning = _beginning(text)
-    tokens = _MARKDOWN.parse(beginning)
+    tokens = _MARKDOWN.parse(beginning, {PAGES: pages})
     html = SANITISER.clean(_MARKDOWN.renderer.render(tokens, _MARKDOWN.options, {}))
     return Rendered(mark_safe(html), list(_outline(tokens)), len(text) - len(beginning))  # noqa: S308
 
@@ -111,7 +121,7 @@ def _sanitise(state: StateCore) -> None:
         elif token.type == "inline" and token.children:
             if index > 1 and state.tokens[index - 2].type == "list_item_open":
                 _draw_task_box(token.children[0])
-            token.children = list(_sanitised(token.children))
+            token.children = list(_sanitised(token.children, state.env.get(PAGES, NO_PAGES)))
 
 
 def _draw_task_box(first: Token) -> None:
@@ -120,8 +130,11 @@ def _draw_task_box(first: Token) -> None:
         first.content = ("☐" if box[1] == " " else "☑") + first.content[box.end() :]
 
 
-def _sanitised(tokens: Sequence[Token]) -> Iterator[Token]:
-    """Replaces a link with an unsupported target by its text and target, and a picture by a link to it."""
+def _sanitised(tokens: Sequence[Token], pages: Pages) -> Iterator[Token]:
+    """Replaces a link with an unsupported target by its text and target, and a picture by a link to it.
+
+    Outside of links, URLs and refs become links, a ref in code only if it is all of it.
+    """
     target, is_linkable = "", False
     for token in tokens:
         if token.type == "link_open":
@@ -139,7 +152,9 @@ def _sanitised(tokens: Sequence[Token]) -> Iterator[Token]:
         elif token.type == "image":
             yield from _picture(token, is_in_link=bool(target))
         elif token.type == "text" and not target:
-            yield from _linked(token.content)
+            yield from _linked(token.content, pages)
+        elif token.type == "code_inline" and not target and token.content in pages:
+            yield from _link(pages[token.content], token)
         else:
             yield token
 
@@ -153,13 +168,17 @@ def _picture(token: Token, *, is_in_link: bool) -> Iterator[Token]:
     yield from _link(source, alt)
 
 
-def _linked(text: str) -> Iterator[Token]:
-    """Turns bare URLs in a text into links."""
+def _linked(text: str, pages: Pages) -> Iterator[Token]:
+    """Turns bare URLs and refs in a text into links."""
+    links = [(url.start(), url.end(), url[0]) for url in _ADDRESS.finditer(text)]
+    refs = refs_in(text) if pages else ()
+    links += [(each.start, each.end, pages[each.ref]) for each in refs if each.ref in pages]
     end = 0
-    for url in _ADDRESS.finditer(text):
-        yield _text(text[end : url.start()])
-        yield from _link(url[0], _text(url[0]))
-        end = url.end()
+    for start, stop, target in sorted(links):
+        if start >= end:
+            yield _text(text[end:start])
+            yield from _link(target, _text(text[start:stop]))
+            end = stop
     yield _text(text[end:])
 
 
@@ -184,6 +203,13 @@ def _outline(tokens: Sequence[Token]) -> Iterator[Heading]:
             yield Heading(token.meta["level"], text, str(token.attrs["id"]), line)
 
 
+def _kept(tag: str, attribute: str, value: str) -> str | None:
+    """Of relative links only those to pages of the admin, which refs became, are kept."""
+    is_link = tag == "a" and attribute == "href"
+    is_kept = not is_link or _LINKABLE.match(value) or value.startswith(reverse("admin:index"))
+    return value if is_kept else None
+
+
 _MARKDOWN = _Markdown("commonmark", {"html": False, "maxNesting": MAX_NESTING})
 _MARKDOWN.enable(["table", "strikethrough"])
 _MARKDOWN.core.ruler.push("sanitise", _sanitise)
@@ -192,7 +218,8 @@ SANITISER = nh3.Cleaner(
     attributes=ATTRIBUTES,
     tag_attribute_values={"th": ALIGNED, "td": ALIGNED},
     url_schemes={"http", "https", "mailto"},
-    url_relative="deny",
+    attribute_filter=_kept,
+    url_relative="pass_through",
     link_rel=REL,
     id_prefix=ID_PREFIX,
 )

@@ -75,7 +75,7 @@ class NounAdmin(RowActionAdmin, IndexedAdmin):
         """The URL pattern of a view of one row: `<id>/raw/` for "raw". The view gets the row."""
 
         def view_of_id(request: HttpRequest, row_id: int) -> HttpResponse:
-            row = self.get_object(request, str(row_id))
+            row = self.find_row(request, row_id)
             return self.missing(request, row_id) if row is None else view(request, row)
 
         return path(
@@ -83,6 +83,12 @@ class NounAdmin(RowActionAdmin, IndexedAdmin):
             self.admin_site.admin_view(view_of_id),
             name=f"{self.opts.app_label}_{self.opts.model_name}_{view_name}",
         )
+
+    def find_row(self, request: HttpRequest, row_id: int) -> Any | None:
+        """The row of a page in one query: with the long columns, and with the related rows of the list."""
+        related = self.list_select_related if isinstance(self.list_select_related, list | tuple) else ()
+        rows = self.get_queryset(request).defer(None)
+        return (rows.select_related(*related) if related else rows).filter(pk=row_id).first()
 
     def read_page(self, request: HttpRequest, row: Any) -> HttpResponse:
         context = {"row_panels": panels_of(self.ref_kind, row), **self.get_read_context(request, row)}

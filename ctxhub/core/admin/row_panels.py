@@ -10,11 +10,15 @@ AGENT = "agent"
 
 @dataclass(frozen=True, slots=True)
 class RowPanel:
-    """A part of a page. `template` shows `content` as `panel`. Those of a lower `place` come first."""
+    """A part of a page. `template` shows `content` as `panel`. Those of a lower `place` come first.
+
+    `is_wide`: it stands below the columns of the page, not in the narrow one.
+    """
 
     template: str
     content: Mapping[str, Any]
     place: int = 0
+    is_wide: bool = False
 
 
 # They get the kind of a row, which refs begin with, and the row. None: nothing to show.

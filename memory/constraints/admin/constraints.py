@@ -25,6 +25,7 @@ from ctxhub.core.admin.filters import (
 from ctxhub.core.admin.logged import EVENTS_STAY
 from ctxhub.core.admin.row_actions import row_action
 from ctxhub.core.admin.stale import PathRowsAdmin, StaleFilter
+from ctxhub.core.admin.text_refs import pages_of_texts
 from ctxhub.core.templatetags.moments import moment
 from memory.constraints.admin.form import ConstraintForm, DeactivateForm
 from memory.constraints.models import Constraint, ConstraintStatus
@@ -99,6 +100,7 @@ class ConstraintAdmin(PathRowsAdmin):
         return {
             "tags": sorted(tag.name for tag in row.tags.all()),
             "scopes": sorted(scope.name for scope in row.scopes.all()),
+            "text_pages": pages_of_texts(row.project_id, [row.text, row.reason]),
             "status_colours": STATUS_COLOURS,
             "priority_colours": PRIORITY_COLOURS,
         }

@@ -1,5 +1,6 @@
 """Admin pages of decisions: list, read with reasons and history, add, change, deprecate, delete."""
 
+import json
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +21,7 @@ from ctxhub.core.admin.filters import AgentFilter, LayerFilter, ProjectFilter, S
 from ctxhub.core.admin.logged import EVENTS_STAY
 from ctxhub.core.admin.row_actions import RowAction, row_action
 from ctxhub.core.admin.stale import PathRowsAdmin, StaleFilter
+from ctxhub.core.admin.text_refs import pages_of_texts
 from ctxhub.core.kit.errors import Conflict
 from memory.decisions.admin.deprecation import DeprecateForm, possible_successors
 from memory.decisions.admin.form import DecisionForm
@@ -104,6 +106,7 @@ class DecisionAdmin(PathRowsAdmin):
             **_context(request, row, stored),
             "steps": steps(row.project_id, stored, count=VERSIONS_BESIDE),
             "versions": count_versions(row.project_id, stored),
+            "text_pages": pages_of_texts(row.project_id, _texts_of(stored)),
             "supersedes": older.values_list("pk", "key")[:OLDER_SHOWN],
         }
 
@@ -210,6 +213,12 @@ def _context(request: HttpRequest, decision: Decision, stored: "DecisionRow") ->
         "colours": STATUS_COLOURS,
         "query": f"?{query.urlencode()}" if query else "",
     }
+
+
+def _texts_of(stored: "DecisionRow") -> list[str]:
+    """The texts of the page, the shorter ones first."""
+    lists = json.dumps([stored.alternatives, stored.tradeoffs], ensure_ascii=False)
+    return [stored.rationale, stored.reason, lists, str(stored.value)]
 
 
 def _row_of(decision: Decision) -> "DecisionRow":

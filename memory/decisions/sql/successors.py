@@ -1,7 +1,7 @@
 """Reads which decisions were superseded by which, as links: the new one caused the end of the old one."""
 
 from ctxhub.core.kit import sql
-from ctxhub.core.links import Asked, Link, LinkSource
+from ctxhub.core.links import Asked, Link, LinkSource, Words
 
 KIND, SUPERSEDED_BY = "decision", "superseded_by"
 
@@ -20,4 +20,4 @@ def read_links(asked: Asked) -> list[Link]:
     return [Link((KIND, one), (KIND, other), SUPERSEDED_BY) for one, other in rows]
 
 
-LINKS = LinkSource(read_links)
+LINKS = LinkSource(read_links, words={SUPERSEDED_BY: Words("is superseded by", "supersedes")})

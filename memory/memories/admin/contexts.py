@@ -16,6 +16,7 @@ from ctxhub.core.admin.columns import preview
 from ctxhub.core.admin.filters import AgentFilter, ProjectFilter, TagFilter
 from ctxhub.core.admin.logged import EVENTS_STAY
 from ctxhub.core.admin.pages import NounAdmin
+from ctxhub.core.admin.text_refs import pages_of_texts
 from ctxhub.core.admin.urls import in_project, list_url
 from ctxhub.core.kit.caller import WRITE
 from memory.memories.admin.context_form import ContextForm
@@ -79,6 +80,7 @@ class ContextAdmin(NounAdmin):
         return {
             "tags": sorted(tag.name for tag in row.tags.all()),
             "newest": newest.defer("content", "metadata", "paths").select_related("agent")[:NEWEST_SHOWN],
+            "text_pages": pages_of_texts(row.project_id, [row.description]),
             "list_of_memories": list_of_memories(row),
             "add_memory": in_project(reverse("admin:memory_memory_add"), row.project, context=row.name),
         }

@@ -20,6 +20,7 @@ from ctxhub.core.admin.logged import EVENTS_STAY
 from ctxhub.core.admin.markdown import render_markdown
 from ctxhub.core.admin.revisions import restore_revision, revisions_page
 from ctxhub.core.admin.stale import PathRowsAdmin, StaleFilter
+from ctxhub.core.admin.text_refs import pages_of_texts
 from ctxhub.core.admin.urls import in_project, list_url
 from ctxhub.core.kit.caller import WRITE
 from ctxhub.core.kit.inputs import read_id
@@ -106,9 +107,10 @@ class MemoryAdmin(PathRowsAdmin):
 
     def get_read_context(self, request: HttpRequest, row: Memory) -> dict[str, Any]:
         is_raw = request.GET.get("text") == RAW
+        pages = {} if is_raw else pages_of_texts(row.project_id, [row.content])
         return {
             "tab": RAW if is_raw else "text",
-            "shown": "" if is_raw else render_markdown(row.content, raw_url=f"?text={RAW}"),
+            "shown": "" if is_raw else render_markdown(row.content, raw_url=f"?text={RAW}", pages=pages),
             "tags": sorted(tag.name for tag in row.tags.all()),
             "relationships": relationships_of(row),
             "add_relationship": _to_relate(row),

@@ -10,27 +10,23 @@ from django.http import Http404
 
 from ctxhub.core.admin import refs
 from ctxhub.core.admin.graphs.trees import Graph, Link, Node, worded
+from ctxhub.core.admin.links import OwnGraph, own_graphs, section_of
 from ctxhub.core.admin.search_hits import display_of
 from ctxhub.core.hub.selectors.refs import ObjectKey
 from memory.memories.admin.relationship_graph import NEAR_DRAWN, graph_of
-from memory.memories.models.relationship import Relationship
+from memory.memories.models.relationship import RELATION_WORDS, Relationship
 from memory.memories.selectors.relationships import find_relationships_of, read_nodes, ref_of
 
 if TYPE_CHECKING:
     from memory.memories.rows.relationships import Edge
 
 NEAR_READ, FAR_READ = 100, 60
-# A link to a memory leads to this section of its page.
-SECTION = "relationships"
+# The section of the page of a memory, and the noun, whose links it shows.
+SECTION, NOUN = "relationships", "relationship"
+own_graphs["memory"] = OwnGraph(NOUN, SECTION)
 # A relation in a sentence, from its source and from its target.
-FORWARDS = {"related": "is related to"}
-BACKWARDS = {
-    "related": "is related to",
-    "includes": "is part of",
-    "references": "is referenced by",
-    "depends_on": "is needed by",
-    "blocks": "is blocked by",
-}
+FORWARDS = {str(relation.label): words[0] for relation, words in RELATION_WORDS.items()}
+BACKWARDS = {str(relation.label): words[1] for relation, words in RELATION_WORDS.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +134,7 @@ def _kind(key: ObjectKey, node_type: str) -> str:
 def _url(key: ObjectKey) -> str | None:
     """The URL of an existing object, without a query; None if its kind has no pages."""
     url = refs.page_of_row(*key)
-    return f"{url}#{SECTION}" if key[0] == "memory" else url
+    return f"{url}#{section_of(key[0], NOUN)}" if url else None
 
 
 def _near_link(row: Relationship, nodes: Mapping[ObjectKey, Node]) -> Link:

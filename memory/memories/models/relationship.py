@@ -15,6 +15,16 @@ class Relation(models.IntegerChoices):
     BLOCKS = 5, "blocks"
 
 
+# A relation as the verb of a sentence about its source, and of one about its target.
+RELATION_WORDS = {
+    Relation.RELATED: ("is related to", "is related to"),
+    Relation.INCLUDES: ("includes", "is part of"),
+    Relation.REFERENCES: ("references", "is referenced by"),
+    Relation.DEPENDS_ON: ("depends on", "is needed by"),
+    Relation.BLOCKS: ("blocks", "is blocked by"),
+}
+
+
 class Relationship(ProjectRow):
     """Both ends are stored as kind and id. Deleting either end deletes the relationship."""
 

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 
 from ctxhub.core.kit import sql
-from ctxhub.core.links import Asked, Link, LinkSource
-from memory.memories.models.relationship import Relation
+from ctxhub.core.links import Asked, Holder, Link, LinkSource, ObjectKey, Words
+from memory.memories.models.relationship import RELATION_WORDS, Relation
 from memory.memories.rows.relationships import by_kind
 
 SOURCE, TARGET = "source", "target"
@@ -15,6 +15,10 @@ SOURCE_IS_CAUSE = (Relation.BLOCKS,)
 TARGET_IS_BESIDE = (Relation.INCLUDES, Relation.RELATED)
 SOURCE_IS_BESIDE = (Relation.RELATED,)
 
+# Sources hold relationships.
+HOLDERS = {Relation.BLOCKS: Holder.CAUSE, Relation.RELATED: Holder.BOTH}
+WORDS = {str(relation.label): Words(*words) for relation, words in RELATION_WORDS.items()}
+
 
 def read_links(asked: Asked) -> list[Link]:
     """The relationships that lead to causes, or to effects."""
@@ -24,6 +28,11 @@ def read_links(asked: Asked) -> list[Link]:
 def read_links_beside(asked: Asked) -> list[Link]:
     """What the objects include, or what includes them; and what is related to them."""
     return _read(asked, TARGET_IS_BESIDE, SOURCE_IS_BESIDE)
+
+
+def read_direct_links(asked: Asked) -> list[Link]:
+    """The relationships that lead to causes or to effects, and those beside them."""
+    return _read(asked, (*TARGET_IS_CAUSE, *TARGET_IS_BESIDE), (*SOURCE_IS_CAUSE, *SOURCE_IS_BESIDE))
 
 
 def _read(asked: Asked, target_first: Sequence[Relation], source_first: Sequence[Relation]) -> list[Link]:
@@ -43,9 +52,13 @@ def _read(asked: Asked, target_first: Sequence[Relation], source_first: Sequence
         f"{' UNION ALL '.join(branches)} ORDER BY 1, 2, 3, 4, 5 LIMIT %s", [*values, asked.at_most]
     )
     return [
-        Link((kind, row_id), (other_kind, other), str(Relation(relation).label))
+        _link((kind, row_id), (other_kind, other), Relation(relation))
         for kind, row_id, other_kind, other, relation in found
     ]
 
 
-LINKS = LinkSource(read_links, read_beside=read_links_beside)
+def _link(here: ObjectKey, there: ObjectKey, relation: Relation) -> Link:
+    return Link(here, there, str(relation.label), holder=HOLDERS.get(relation, Holder.EFFECT))
+
+
+LINKS = LinkSource(read_links, read_beside=read_links_beside, read_direct=read_direct_links, words=WORDS)

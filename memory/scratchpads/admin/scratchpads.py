@@ -19,6 +19,7 @@ from ctxhub.core.admin.numbered_lines import numbered_lines
 from ctxhub.core.admin.pages import NounAdmin
 from ctxhub.core.admin.revisions import revisions_page
 from ctxhub.core.admin.row_panels import panels_of
+from ctxhub.core.admin.text_refs import pages_of_texts
 from ctxhub.core.admin.unfold_compat import TextFilter
 from ctxhub.core.kit.caller import WRITE
 from ctxhub.core.kit.inputs import read_id
@@ -107,7 +108,7 @@ class ScratchpadAdmin(NounAdmin):
         return self._read(request, row, AppendForm())
 
     def _read(self, request: HttpRequest, pad: Scratchpad, form: AppendForm) -> HttpResponse:
-        rendered = read_markdown(pad.content)
+        rendered = read_markdown(pad.content, pages_of_texts(pad.project_id, [pad.content]))
         return self._pad_page(
             request,
             "ctxhub/scratchpad.html",

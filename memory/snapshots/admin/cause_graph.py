@@ -8,6 +8,7 @@ from django.urls import reverse
 
 from ctxhub.core.admin.graphs.layout import CLOSE, Drawing, tall, wide
 from ctxhub.core.admin.graphs.trees import Branch, Graph, Link, Node, Tie
+from ctxhub.core.admin.links import OwnGraph, own_graphs
 from ctxhub.core.kit.errors import NotFound
 from memory.snapshots.models.snapshot import Snapshot
 from memory.snapshots.rules.causes import CAUSED_BY
@@ -16,6 +17,7 @@ from memory.snapshots.selectors.surroundings import Nearby, Surroundings, read_s
 
 # Every link to a snapshot leads to this section of its page.
 SECTION = "causes"
+own_graphs["snapshot"] = OwnGraph("snapshot", SECTION)
 LED_TO, NEEDED_BY = "led_to", "needed_by"
 
 

@@ -21,6 +21,7 @@ from ctxhub.core.admin.markdown import render_markdown
 from ctxhub.core.admin.pages import NounAdmin
 from ctxhub.core.admin.project_pages import ProjectPagesAdmin
 from ctxhub.core.admin.service_form import sentence
+from ctxhub.core.admin.text_refs import pages_of_texts
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import ADMIN
 from ctxhub.core.kit.errors import CtxhubError
@@ -114,9 +115,11 @@ class SnapshotAdmin(ProjectPagesAdmin, NounAdmin):
     def get_read_context(self, request: HttpRequest, row: Snapshot) -> dict[str, Any]:
         """Opening this page is no access of an agent, so it is not counted as one."""
         is_raw = request.GET.get("text") == RAW
+        pages = pages_of_texts(row.project_id, [row.rationale, *([] if is_raw else [row.content])])
         return {
             "is_raw": is_raw,
-            "shown": "" if is_raw else render_markdown(row.content, raw_url=f"?text={RAW}"),
+            "text_pages": pages,
+            "shown": "" if is_raw else render_markdown(row.content, raw_url=f"?text={RAW}", pages=pages),
             "tags": sorted((tag.name for tag in row.tags.all()), key=str.casefold),
             "action": action_of(row),
             "tier": tier_label(row),

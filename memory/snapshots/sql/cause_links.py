@@ -3,13 +3,17 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from ctxhub.core.kit import sql
-from ctxhub.core.links import Asked, Head, Link, LinkSource, Reach
+from ctxhub.core.links import Asked, Head, Link, LinkSource, Reach, Words
 from memory.snapshots.models.snapshot import ActionType
 from memory.snapshots.rules.causes import CAUSED_BY, DEPENDS_ON
 from memory.snapshots.sql.links import SUMMARY_CHARACTERS
 from memory.snapshots.sql.walks import Step, read_ancestors, read_descendants
 
 KIND = "snapshot"
+WORDS = {
+    CAUSED_BY: Words("was caused by", "led to"),
+    DEPENDS_ON: Words("depends on", "is needed by"),
+}
 # A walk lists 1,000 snapshots; one more shows that there are others. Causes are read 101 steps back.
 MOST_READ = 1_001
 LINE = 102
@@ -81,4 +85,4 @@ def _head(step: Step) -> Head:
     return Head(step.id, action, step.summary, step.at, [f"{KIND}:{step.id}"])
 
 
-LINKS = LinkSource(read_links, read_reach=read_reach)
+LINKS = LinkSource(read_links, read_reach=read_reach, words=WORDS)

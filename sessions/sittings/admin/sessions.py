@@ -18,6 +18,7 @@ from ctxhub.core.admin.filters import AgentFilter, ProjectFilter
 from ctxhub.core.admin.logged import EVENTS_STAY
 from ctxhub.core.admin.numbered_lines import numbered_lines
 from ctxhub.core.admin.pages import NounAdmin
+from ctxhub.core.admin.text_refs import pages_of_texts
 from ctxhub.core.kit.inputs import read_id
 from ctxhub.core.templatetags.moments import moment
 from ctxhub.core.text.plurals import counted
@@ -105,6 +106,7 @@ class SessionAdmin(NounAdmin):
 
     def get_read_context(self, request: HttpRequest, row: AgentSession) -> dict[str, Any]:
         return {
+            "text_pages": pages_of_texts(row.project_id, [row.summary]),
             "lineage": lineage_of(row),
             "conversations": conversations_page(row, request.GET.get("conversations", "")),
             "items": items_of(row),

@@ -37,8 +37,9 @@ class Columns:
         return self.box_height + BETWEEN_ROWS
 
 
-# With room for labels on the lines, or for many columns.
+# With room for labels on the lines, for longer ones, or for many columns.
 LABELLED = Columns(box_width=168, gap=112, bend=38, lines=2, has_labels=True)
+SPOKEN = Columns(box_width=168, gap=136, bend=34, lines=2, has_labels=True)
 CLOSE = Columns(box_width=128, gap=36, bend=22, lines=3, has_labels=False)
 
 
@@ -92,10 +93,10 @@ class Line:
 
     @property
     def strength(self) -> str:
-        if self.tie.strongest.strength is None:
-            return ""
-        others = len(self.tie.links) - 1
-        return f"{self.tie.strongest.strength} +{others}" if others else str(self.tie.strongest.strength)
+        """The number on it, and how many other links it stands for."""
+        strength, others = self.tie.strongest.strength, len(self.tie.links) - 1
+        words = [] if strength is None else [str(strength)]
+        return " ".join([*words, f"+{others}"] if others else words)
 
 
 @dataclass(frozen=True, slots=True)

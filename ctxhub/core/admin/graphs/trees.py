@@ -17,17 +17,21 @@ class Node:
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """A relationship between two refs. `strength`: from 0 to 100; `is_suggested`: not stored yet."""
+    """A relationship between two refs. `strength`: from 0 to 100; `is_suggested`: not stored yet.
+
+    `verb`: the words on its line; without them they are those of the relation.
+    """
 
     source: str
     target: str
     relation: str
     strength: int | None = None
     is_suggested: bool = False
+    verb: str = ""
 
     @property
     def words(self) -> str:
-        return worded(self.relation)
+        return self.verb or worded(self.relation)
 
 
 @dataclass(frozen=True, slots=True)

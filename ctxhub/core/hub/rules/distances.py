@@ -26,9 +26,9 @@ def _walk(start: ObjectKey, links: Links, loose: Sequence[bool]) -> dict[ObjectK
         following: list[ObjectKey] = []
         for is_loose in loose:
             for here in level:
-                for _, there, name, link_is_loose in links.get(here, ()):
-                    if there not in found and link_is_loose == is_loose:
-                        found[there] = (distance, name)
-                        following.append(there)
+                for link in links.get(here, ()):
+                    if link.there not in found and link.is_loose == is_loose:
+                        found[link.there] = (distance, link.name)
+                        following.append(link.there)
         level = following
     return found

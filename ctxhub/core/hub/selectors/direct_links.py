@@ -1,0 +1,122 @@
+"""Reads what an object is directly linked with, in both directions, as sentences."""
+
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from ctxhub.core.links import Asked, Head, Holder, Link, ObjectKey, Words
+from ctxhub.core.registry import Noun, all_nouns, find_noun
+
+# Most links of one noun in one direction.
+MOST_LINKS = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """A link: `words` say what `holder` has to do with `other`. `noun`: the kind that registered it."""
+
+    holder: ObjectKey
+    other: ObjectKey
+    name: str
+    words: Words
+    noun: str
+
+    def words_from(self, key: ObjectKey) -> str:
+        return self.words.forwards if key == self.holder else self.words.backwards
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbour:
+    key: ObjectKey
+    head: Head
+    edges: Sequence[Edge]
+
+
+@dataclass(frozen=True, slots=True)
+class DirectLinks:
+    """An object with its causes and its effects, each the newest first; what is both is a cause.
+
+    `is_cut`: there are more than were read.
+    """
+
+    head: Head
+    causes: Sequence[Neighbour]
+    effects: Sequence[Neighbour]
+    is_cut: bool
+
+
+def find_direct_links(
+    project_id: int, start: ObjectKey, *, without: Collection[str] = ()
+) -> DirectLinks | None:
+    """One query for each noun and direction, and one for the heads of each kind. None: it has none.
+
+    `without`: the nouns whose links are not read.
+    """
+    nouns = [noun for noun in all_nouns() if noun.links and noun.kind not in without]
+    causes, causes_cut = _edges(project_id, start, nouns, to_causes=True)
+    effects, effects_cut = _edges(project_id, start, nouns, to_causes=False)
+    keys = {*causes, *effects}
+    heads = _heads(project_id, {start, *keys}) if keys else {}
+    if start not in heads:
+        return None
+    for both in causes.keys() & effects.keys():
+        causes[both] |= effects.pop(both)
+    before, after = _neighbours(causes, heads), _neighbours(effects, heads)
+    return DirectLinks(heads[start], before, after, causes_cut or effects_cut) if before or after else None
+
+
+_Edges = dict[ObjectKey, dict[Edge, None]]
+
+
+def _edges(
+    project_id: int, start: ObjectKey, nouns: Sequence[Noun], *, to_causes: bool
+) -> tuple[_Edges, bool]:
+    """The links with each other object, without repetitions; and whether there are more."""
+    asked = Asked(project_id, [start], to_causes, MOST_LINKS + 1)
+    found: _Edges = defaultdict(dict)
+    is_cut = False
+    for noun in nouns:
+        links = _read(noun, asked)
+        is_cut |= len(links) > MOST_LINKS
+        for link in links[:MOST_LINKS]:
+            if link.there != start:
+                found[link.there][_edge(noun, link, to_causes=to_causes)] = None
+    return found, is_cut
+
+
+def _read(noun: Noun, asked: Asked) -> Sequence[Link]:
+    source = noun.links
+    assert source is not None
+    return (source.read_direct or source.read)(asked)
+
+
+def _edge(noun: Noun, link: Link, *, to_causes: bool) -> Edge:
+    effect, cause = (link.here, link.there) if to_causes else (link.there, link.here)
+    if link.holder is Holder.BOTH:
+        holder, other = link.here, link.there
+    else:
+        holder, other = (effect, cause) if link.holder is Holder.EFFECT else (cause, effect)
+    assert noun.links is not None
+    plain = link.name.replace("_", " ")
+    return Edge(holder, other, link.name, noun.links.words.get(link.name, Words(plain, plain)), noun.kind)
+
+
+def _heads(project_id: int, keys: Collection[ObjectKey]) -> Mapping[ObjectKey, Head]:
+    ids: dict[str, list[int]] = defaultdict(list)
+    for kind, row_id in sorted(keys):
+        ids[kind].append(row_id)
+    return {
+        (kind, row_id): head
+        for kind, some in ids.items()
+        if (noun := find_noun(kind)) and noun.heads
+        for row_id, head in noun.heads(project_id, some).items()
+    }
+
+
+def _neighbours(edges: _Edges, heads: Mapping[ObjectKey, Head]) -> Sequence[Neighbour]:
+    def found() -> Iterator[Neighbour]:
+        for key, some in edges.items():
+            if key in heads:
+                yield Neighbour(key, heads[key], list(some))
+
+    return sorted(found(), key=lambda one: (one.head.at, one.key), reverse=True)
