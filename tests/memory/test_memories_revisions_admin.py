@@ -91,6 +91,15 @@ def test_a_revision_is_compared_with_the_previous_and_the_present_one(
     assert "<ins>2</ins>" in since
 
 
+def test_any_two_revisions_are_compared(client: Client, ben: Caller, memory: Memory) -> None:
+    for fields in ({"content": "one 2 three"}, {"title": "Store"}, {"content": "one 2 three four"}):
+        change(ben, memory, **fields)
+    html = text_of(client, memory, "revisions/?from=1&to=2")
+    assert difference(html) == "Cache\n\none <del>two</del><ins>2</ins> three"
+    assert re.findall(r"Restore revision (\d)", html) == ["1", "2"]
+    assert "Restore" not in text_of(client, memory, "revisions/?from=4&to=4")
+
+
 @pytest.mark.parametrize("state", ["0", "99", "x", "-1", "9" * 30, ""])
 def test_an_unknown_revision_breaks_nothing(state: str, client: Client, memory: Memory) -> None:
     text = text_of(client, memory, f"revisions/?state={state}&before={state}&against={state}")

@@ -241,9 +241,40 @@ def test_a_revision_is_compared_with_the_previous_and_the_present_one(
     assert re.search(r"created by <a [^>]*>ada</a>", shown(client, pad, "revisions/?state=1").lower())
 
 
+def test_any_two_revisions_are_compared_and_each_is_offered(
+    client: Client, ada: Caller, pad: Scratchpad
+) -> None:
+    for text in ("one two three", "one 2 three", "one 2 three four"):
+        rewrite(ada, pad, text)
+    for query in ("from=2&to=4", "from=4&to=2", "from=2"):
+        html = shown(client, pad, f"revisions/?{query}")
+        assert difference(html) == "one <del>two</del><ins>2</ins> three<ins> four</ins>", query
+        assert 'aria-label="From revision 2" checked' in html
+        assert 'aria-label="To revision 4" checked' in html
+    assert re.findall(r"Restore revision (\d)", shown(client, pad, "revisions/?from=1&to=3")) == ["1", "3"]
+    assert difference(shown(client, pad, "revisions/?to=3")) == "one <del>two</del><ins>2</ins> three"
+    assert difference(shown(client, pad, "revisions/?from=3&to=3")) == "one 2 three"
+
+
+@pytest.mark.parametrize("query", ["from=1&to=99", "from=99&to=1", "to=99", "from=99", "from=x&to=99"])
+def test_an_unknown_handle_is_named(query: str, client: Client, pad: Scratchpad) -> None:
+    assert "There is no revision 99" in shown(client, pad, f"revisions/?{query}")
+
+
+def test_handles_on_other_pages_of_the_list_are_kept(client: Client, ben: Caller, pad: Scratchpad) -> None:
+    for n in range(2 * STATES_SHOWN):
+        append(ben, pad, f"{n}\n")
+    page = client.get(page_of(pad, f"revisions/?from=2&to=60&before={STATES_SHOWN + 10}")).context
+    for lines, number in (("newer_lines", 60), ("older_lines", 2)):
+        assert [line.state.revision for line in page[lines]] == [number]
+    html = shown(client, pad, "revisions/?from=2&to=60")
+    assert 'aria-label="From revision 2" checked' in html
+    assert html.count(" checked") == 2
+
+
 @pytest.mark.parametrize("state", ["0", "99", "x", "-1", "9" * 30, ""])
 def test_an_unknown_revision_breaks_nothing(state: str, client: Client, pad: Scratchpad) -> None:
-    text = shown(client, pad, f"revisions/?state={state}&before={state}&against={state}")
+    text = shown(client, pad, f"revisions/?state={state}&before={state}&against={state}&from=0&to=x")
     assert ("There is no revision 99" in text) == (state == "99")
 
 
