@@ -19,6 +19,7 @@ from memory.scratchpads.services.scratchpads import append_to_scratchpad, create
 from memory.scratchpads.services.workflows import close_workflow, create_workflow
 from tests.people import ADMIN, VIEWER, member
 from tests.tables import dump_project
+from tests.timing import seconds
 
 pytestmark = pytest.mark.usefixtures("index_is_kept")
 
@@ -64,7 +65,7 @@ def shown(client: Client, pad: Scratchpad, rest: str = "") -> str:
 
 def difference(html: str) -> str:
     """The difference that the revisions page shows for the chosen revision."""
-    [found] = re.findall(r'(?s)<div class="ctx-value ctx-difference">(.*?)</div>', html)
+    [found] = re.findall(r'(?s)<div class="ctx-value ctx-difference"[^>]*>(.*?)</div>', html)
     return str(found)
 
 
@@ -456,6 +457,38 @@ def test_the_largest_pad_stays_usable(line: str, client: Client, ada: Caller, pa
     form = {"content": text_of(pad) + "y", "seen": 3}
     assert client.post(page_of(pad, "change/"), form).status_code == 302
     assert text_of(pad).endswith("xy")
+
+
+def test_the_difference_of_long_pads_takes_little_time_and_few_statements(
+    client: Client, ada: Caller, pad: Scratchpad
+) -> None:
+    step = "- The step {} of the plan waits for the index, then for the {}.\n"
+    for last in ("lease", "lock"):
+        rewrite(ada, pad, "".join(step.format(n, last) for n in range(1_600)))
+    assert len(text_of(pad)) > 102_400
+    url = "revisions/?from=2&to=3"
+    shown(client, pad, url)
+    started = time.process_time()
+    with CaptureQueriesContext(connection) as queries:
+        html = shown(client, pad, url)
+    assert time.process_time() - started < seconds(1)
+    assert html.count("<ins>lock</ins>") == 1_600
+    assert len(queries) <= 25
+
+
+def test_changes_are_linked_to_the_next_and_unchanged_lines_folded(
+    client: Client, ada: Caller, pad: Scratchpad
+) -> None:
+    lines = [f"line {n}\n" for n in range(1, 60)]
+    rewrite(ada, pad, "".join(lines))
+    rewrite(ada, pad, "".join([*lines[:9], "changed\n", *lines[10:49], "too\n", *lines[50:]]))
+    html = difference(shown(client, pad, "revisions/"))
+    assert re.findall(r'id="change-(\d)"><span>(.*?)</span>', html) == [("1", "Line 10"), ("2", "Line 50")]
+    assert re.findall(r'href="#(.*?)">(.*?)<', html) == [
+        ("change-2", "Next change"),
+        ("change-1", "Previous change"),
+    ]
+    assert re.findall(r"<summary>(.*?)<", html) == [f"{n} unchanged lines" for n in (7, 34, 6)]
 
 
 def test_a_long_pad_says_how_much_is_not_rendered(client: Client, ada: Caller, pad: Scratchpad) -> None:

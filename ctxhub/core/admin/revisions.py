@@ -11,6 +11,7 @@ from django.http import HttpRequest
 
 from ctxhub.core.accounts.selectors.agents import ids_of_names
 from ctxhub.core.admin.base import ProjectAdmin
+from ctxhub.core.admin.difference import Part, parts_of
 from ctxhub.core.admin.text_diff import Piece, diff
 from ctxhub.core.kit.inputs import read_id
 from ctxhub.core.text.plurals import counted
@@ -71,7 +72,7 @@ class StateLine:
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """What the page shows: `view`, the two states (`old` is None in a full text), and `pieces`.
+    """What the page shows: `view`, the two states (`old` is None in a full text), and `parts`, none if equal.
 
     `chosen`: the state that the page is about, None if it compares any two. `before`: the one before it.
     """
@@ -81,7 +82,7 @@ class Compared:
     new: State
     chosen: State | None
     before: int | None
-    pieces: Sequence[Piece]
+    parts: Sequence[Part]
 
     @property
     def states(self) -> list[State]:
@@ -217,16 +218,15 @@ def _one(of: Revisions[StateT], chosen: StateT, view: str) -> Compared:
     older = of.find(1, chosen.revision)
     before = older[0].revision if older else None
     if view == PRESENT and chosen.revision != of.present and (present := of.read(of.present)):
-        pieces = _difference(text, of.text(present))
-        return Compared(PRESENT, chosen, present, chosen, before, pieces)
+        return Compared(PRESENT, chosen, present, chosen, before, _difference(text, of.text(present)))
     previous = of.read(before) if before and view != WHOLE else None
     if previous is None:
-        return Compared(WHOLE, None, chosen, chosen, before, [Piece("same", text)])
+        return Compared(WHOLE, None, chosen, chosen, before, [Part(None, [Piece("same", text)])])
     return Compared(BEFORE, previous, chosen, chosen, before, _difference(of.text(previous), text))
 
 
-def _difference(old: str, new: str) -> list[Piece]:
-    return [] if old == new else diff(old, new)
+def _difference(old: str, new: str) -> list[Part]:
+    return [] if old == new else parts_of(diff(old, new))
 
 
 def _descriptions(of: Revisions[StateT], compared: Compared | None) -> list[Description]:
