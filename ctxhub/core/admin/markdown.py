@@ -11,6 +11,8 @@ from markdown_it import MarkdownIt
 from markdown_it.rules_core import StateCore
 from markdown_it.token import Token
 
+from ctxhub.core.admin.code_colours import CLASSES, colour_fences
+
 # The most a page renders: at this size the worst text takes a second or two.
 CHARACTERS_RENDERED = 100_000
 LINES_RENDERED = 8_000
@@ -23,7 +25,7 @@ ID_PREFIX = "md-"
 REL = "nofollow noopener noreferrer"
 
 TAGS = HEADINGS | {"p", "br", "hr", "em", "strong", "s", "code", "pre", "blockquote", "ul", "ol", "li", "a"}
-TAGS |= {"table", "thead", "tbody", "tr", "th", "td"}
+TAGS |= {"table", "thead", "tbody", "tr", "th", "td", "span"}
 ATTRIBUTES = {"a": {"href"}, "ol": {"start"}, **{heading: {"id"} for heading in HEADINGS}}
 ALIGNED = {"align": {"left", "center", "right"}}
 
@@ -60,7 +62,7 @@ def render_markdown(text: str, raw_url: str = "") -> SafeString:
 
 
 def read_markdown(text: str) -> Rendered:
-    """Render the text and its outline. The HTML has no other tags and attributes than TAGS and ATTRIBUTES."""
+    """Render the text and its outline. The HTML has only TAGS, ATTRIBUTES and CLASSES."""
     beginning = _beginning(text)
     tokens = _MARKDOWN.parse(beginning)
     html = SANITISER.clean(_MARKDOWN.renderer.render(tokens, _MARKDOWN.options, {}))
@@ -187,9 +189,11 @@ def _outline(tokens: Sequence[Token]) -> Iterator[Heading]:
 _MARKDOWN = _Markdown("commonmark", {"html": False, "maxNesting": MAX_NESTING})
 _MARKDOWN.enable(["table", "strikethrough"])
 _MARKDOWN.core.ruler.push("sanitise", _sanitise)
+_MARKDOWN.core.ruler.push("colour", lambda state: colour_fences(state.tokens))
 SANITISER = nh3.Cleaner(
     tags=TAGS,
     attributes=ATTRIBUTES,
+    allowed_classes={"span": CLASSES},
     tag_attribute_values={"th": ALIGNED, "td": ALIGNED},
     url_schemes={"http", "https", "mailto"},
     url_relative="deny",
