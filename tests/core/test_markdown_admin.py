@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ctxhub.core.admin.code_colours import CHARACTERS_COLOURED, CLASSES, NAMED
 from ctxhub.core.admin.markdown import (
     ATTRIBUTES,
     CHARACTERS_RENDERED,
@@ -58,7 +59,9 @@ def assert_harmless(html: str) -> None:
     for tag, attributes in parsed.tags:
         alignment = {"align"} if tag in ("td", "th") else set()
         assert tag in TAGS
-        assert set(attributes) <= ATTRIBUTES.get(tag, set()) | alignment | ({"rel"} if tag == "a" else set())
+        own = {"a": {"rel"}, "span": {"class"}}.get(tag, set())
+        assert set(attributes) <= ATTRIBUTES.get(tag, set()) | alignment | own
+        assert attributes.get("class", next(iter(CLASSES))) in CLASSES
         assert attributes.get("rel") == (REL if tag == "a" else None)
         assert EXTERNAL_LINK.match(attributes.get("href") or "mailto:")
         assert re.fullmatch(r"md-\d+", attributes.get("id") or "md-1")
@@ -230,3 +233,46 @@ def test_deep_nesting_is_rendered_harmless_in_bounded_time(text: str) -> None:
     started = time.process_time()
     assert_renders_harmless(text)
     assert time.process_time() - started < 10
+
+
+# -- Code ------------------------------------------------------------------------------------------
+
+HOSTILE_CODE = (
+    "'\n" * 3_000,
+    "((" * 900,
+    "<a " * 600,
+    "/*\n" * 3_000,
+    "\n".join(HOSTILE),
+    "<script>alert(1)</script>",
+)
+
+
+def test_code_of_a_named_language_is_coloured() -> None:
+    html = html_of("```python\ndef f(x):\n    return '<b>'  # no\n```")
+    assert html.startswith(
+        '<pre><code><span class="ctx-code-keyword">def</span> <span class="ctx-code-name">f</span>'
+    )
+    assert "<span class=\"ctx-code-string\">'&lt;b&gt;'</span>" in html
+
+
+@pytest.mark.parametrize("fence", ["", "nonsense", "text python", "PYTHONPATH"])
+def test_no_language_is_guessed(fence: str) -> None:
+    assert html_of(f"```{fence}\ndef f(): pass\n```") == "<pre><code>def f(): pass\n</code></pre>"
+
+
+def test_long_code_stays_plain() -> None:
+    code = "x = 1\n" * (CHARACTERS_COLOURED // 6 + 1)
+    assert "<span" not in html_of(f"```python\n{code}```")
+    assert "<span" not in html_of(f"```python\nx = '{'y' * 3_000}'\n```")
+
+
+@pytest.mark.parametrize("language", [*NAMED])
+def test_hostile_code_is_harmless_whole_and_cheap(language: str) -> None:
+    html_of(f"```{language}\nx\n```")
+    for code in HOSTILE_CODE:
+        started = time.thread_time()
+        html = html_of(f"~~~~{language}\n{code}\n~~~~")
+        assert time.thread_time() - started < seconds(0.6)
+        assert_harmless(html)
+        plain = html_of(f"~~~~\n{code}\n~~~~")
+        assert re.sub("<.*?>", "", html) == re.sub("<.*?>", "", plain)

@@ -41,7 +41,7 @@ def text_of(client: Client, memory: Memory, rest: str = "") -> str:
 
 
 def difference(html: str) -> str:
-    [found] = re.findall(r'(?s)<div class="ctx-value ctx-difference">(.*?)</div>', html)
+    [found] = re.findall(r'(?s)<div class="ctx-value ctx-difference"[^>]*>(.*?)</div>', html)
     return str(found)
 
 
@@ -85,10 +85,19 @@ def test_a_revision_is_compared_with_the_previous_and_the_present_one(
         "Cache\n\none <del>two</del><ins>2</ins> three"
     )
     newest = difference(text_of(client, memory, "revisions/"))
-    assert newest == "<del>Cache</del><ins>Caches</ins>\n\none 2 three"
+    assert newest == "<del>Cache\n</del><ins>Caches\n</ins>\none 2 three"
     since = difference(text_of(client, memory, "revisions/?state=1&against=present"))
-    assert "<ins>Caches</ins>" in since
+    assert "<ins>Caches\n</ins>" in since
     assert "<ins>2</ins>" in since
+
+
+def test_any_two_revisions_are_compared(client: Client, ben: Caller, memory: Memory) -> None:
+    for fields in ({"content": "one 2 three"}, {"title": "Store"}, {"content": "one 2 three four"}):
+        change(ben, memory, **fields)
+    html = text_of(client, memory, "revisions/?from=1&to=2")
+    assert difference(html) == "Cache\n\none <del>two</del><ins>2</ins> three"
+    assert re.findall(r"Restore revision (\d)", html) == ["1", "2"]
+    assert "Restore" not in text_of(client, memory, "revisions/?from=4&to=4")
 
 
 @pytest.mark.parametrize("state", ["0", "99", "x", "-1", "9" * 30, ""])

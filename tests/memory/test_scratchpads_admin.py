@@ -19,6 +19,7 @@ from memory.scratchpads.services.scratchpads import append_to_scratchpad, create
 from memory.scratchpads.services.workflows import close_workflow, create_workflow
 from tests.people import ADMIN, VIEWER, member
 from tests.tables import dump_project
+from tests.timing import seconds
 
 pytestmark = pytest.mark.usefixtures("index_is_kept")
 
@@ -64,7 +65,7 @@ def shown(client: Client, pad: Scratchpad, rest: str = "") -> str:
 
 def difference(html: str) -> str:
     """The difference that the revisions page shows for the chosen revision."""
-    [found] = re.findall(r'(?s)<div class="ctx-value ctx-difference">(.*?)</div>', html)
+    [found] = re.findall(r'(?s)<div class="ctx-value ctx-difference"[^>]*>(.*?)</div>', html)
     return str(found)
 
 
@@ -241,9 +242,40 @@ def test_a_revision_is_compared_with_the_previous_and_the_present_one(
     assert re.search(r"created by <a [^>]*>ada</a>", shown(client, pad, "revisions/?state=1").lower())
 
 
+def test_any_two_revisions_are_compared_and_each_is_offered(
+    client: Client, ada: Caller, pad: Scratchpad
+) -> None:
+    for text in ("one two three", "one 2 three", "one 2 three four"):
+        rewrite(ada, pad, text)
+    for query in ("from=2&to=4", "from=4&to=2", "from=2"):
+        html = shown(client, pad, f"revisions/?{query}")
+        assert difference(html) == "one <del>two</del><ins>2</ins> three<ins> four</ins>", query
+        assert 'aria-label="From revision 2" checked' in html
+        assert 'aria-label="To revision 4" checked' in html
+    assert re.findall(r"Restore revision (\d)", shown(client, pad, "revisions/?from=1&to=3")) == ["1", "3"]
+    assert difference(shown(client, pad, "revisions/?to=3")) == "one <del>two</del><ins>2</ins> three"
+    assert difference(shown(client, pad, "revisions/?from=3&to=3")) == "one 2 three"
+
+
+@pytest.mark.parametrize("query", ["from=1&to=99", "from=99&to=1", "to=99", "from=99", "from=x&to=99"])
+def test_an_unknown_handle_is_named(query: str, client: Client, pad: Scratchpad) -> None:
+    assert "There is no revision 99" in shown(client, pad, f"revisions/?{query}")
+
+
+def test_handles_on_other_pages_of_the_list_are_kept(client: Client, ben: Caller, pad: Scratchpad) -> None:
+    for n in range(2 * STATES_SHOWN):
+        append(ben, pad, f"{n}\n")
+    page = client.get(page_of(pad, f"revisions/?from=2&to=60&before={STATES_SHOWN + 10}")).context
+    for lines, number in (("newer_lines", 60), ("older_lines", 2)):
+        assert [line.state.revision for line in page[lines]] == [number]
+    html = shown(client, pad, "revisions/?from=2&to=60")
+    assert 'aria-label="From revision 2" checked' in html
+    assert html.count(" checked") == 2
+
+
 @pytest.mark.parametrize("state", ["0", "99", "x", "-1", "9" * 30, ""])
 def test_an_unknown_revision_breaks_nothing(state: str, client: Client, pad: Scratchpad) -> None:
-    text = shown(client, pad, f"revisions/?state={state}&before={state}&against={state}")
+    text = shown(client, pad, f"revisions/?state={state}&before={state}&against={state}&from=0&to=x")
     assert ("There is no revision 99" in text) == (state == "99")
 
 
@@ -425,6 +457,38 @@ def test_the_largest_pad_stays_usable(line: str, client: Client, ada: Caller, pa
     form = {"content": text_of(pad) + "y", "seen": 3}
     assert client.post(page_of(pad, "change/"), form).status_code == 302
     assert text_of(pad).endswith("xy")
+
+
+def test_the_difference_of_long_pads_takes_little_time_and_few_statements(
+    client: Client, ada: Caller, pad: Scratchpad
+) -> None:
+    step = "- The step {} of the plan waits for the index, then for the {}.\n"
+    for last in ("lease", "lock"):
+        rewrite(ada, pad, "".join(step.format(n, last) for n in range(1_600)))
+    assert len(text_of(pad)) > 102_400
+    url = "revisions/?from=2&to=3"
+    shown(client, pad, url)
+    started = time.process_time()
+    with CaptureQueriesContext(connection) as queries:
+        html = shown(client, pad, url)
+    assert time.process_time() - started < seconds(1)
+    assert html.count("<ins>lock</ins>") == 1_600
+    assert len(queries) <= 25
+
+
+def test_changes_are_linked_to_the_next_and_unchanged_lines_folded(
+    client: Client, ada: Caller, pad: Scratchpad
+) -> None:
+    lines = [f"line {n}\n" for n in range(1, 60)]
+    rewrite(ada, pad, "".join(lines))
+    rewrite(ada, pad, "".join([*lines[:9], "changed\n", *lines[10:49], "too\n", *lines[50:]]))
+    html = difference(shown(client, pad, "revisions/"))
+    assert re.findall(r'id="change-(\d)"><span>(.*?)</span>', html) == [("1", "Line 10"), ("2", "Line 50")]
+    assert re.findall(r'href="#(.*?)">(.*?)<', html) == [
+        ("change-2", "Next change"),
+        ("change-1", "Previous change"),
+    ]
+    assert re.findall(r"<summary>(.*?)<", html) == [f"{n} unchanged lines" for n in (7, 34, 6)]
 
 
 def test_a_long_pad_says_how_much_is_not_rendered(client: Client, ada: Caller, pad: Scratchpad) -> None:

@@ -12,6 +12,7 @@ from markdown_it import MarkdownIt
 from markdown_it.rules_core import StateCore
 from markdown_it.token import Token
 
+from ctxhub.core.admin.code_colours import CLASSES, colour_fences
 from ctxhub.core.admin.text_refs import Pages
 from ctxhub.core.hub.selectors.text_refs import refs_in
 
@@ -27,7 +28,7 @@ ID_PREFIX = "md-"
 REL = "nofollow noopener noreferrer"
 
 TAGS = HEADINGS | {"p", "br", "hr", "em", "strong", "s", "code", "pre", "blockquote", "ul", "ol", "li", "a"}
-TAGS |= {"table", "thead", "tbody", "tr", "th", "td"}
+TAGS |= {"table", "thead", "tbody", "tr", "th", "td", "span"}
 ATTRIBUTES = {"a": {"href"}, "ol": {"start"}, **{heading: {"id"} for heading in HEADINGS}}
 ALIGNED = {"align": {"left", "center", "right"}}
 
@@ -67,7 +68,7 @@ def render_markdown(text: str, raw_url: str = "", pages: Pages = NO_PAGES) -> Sa
 
 
 def read_markdown(text: str, pages: Pages = NO_PAGES) -> Rendered:
-    """Render the text and its outline. The HTML has no other tags and attributes than TAGS and ATTRIBUTES.
+    """Render the text and its outline. The HTML has only TAGS, ATTRIBUTES and CLASSES.
 
     Refs that `pages` has become links.
     """
@@ -213,9 +214,11 @@ def _kept(tag: str, attribute: str, value: str) -> str | None:
 _MARKDOWN = _Markdown("commonmark", {"html": False, "maxNesting": MAX_NESTING})
 _MARKDOWN.enable(["table", "strikethrough"])
 _MARKDOWN.core.ruler.push("sanitise", _sanitise)
+_MARKDOWN.core.ruler.push("colour", lambda state: colour_fences(state.tokens))
 SANITISER = nh3.Cleaner(
     tags=TAGS,
     attributes=ATTRIBUTES,
+    allowed_classes={"span": CLASSES},
     tag_attribute_values={"th": ALIGNED, "td": ALIGNED},
     url_schemes={"http", "https", "mailto"},
     attribute_filter=_kept,

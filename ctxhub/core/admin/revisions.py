@@ -11,12 +11,14 @@ from django.http import HttpRequest
 
 from ctxhub.core.accounts.selectors.agents import ids_of_names
 from ctxhub.core.admin.base import ProjectAdmin
+from ctxhub.core.admin.difference import Part, parts_of
 from ctxhub.core.admin.text_diff import Piece, diff
 from ctxhub.core.kit.inputs import read_id
 from ctxhub.core.text.plurals import counted
 
 STATES_SHOWN = 30
-PRESENT, WHOLE = "present", "whole"
+NEWEST = 2**63 - 1
+PRESENT, WHOLE, BEFORE, TWO = "present", "whole", "before", "two"
 UNTOUCHED = "Nothing was restored. Check what has changed."
 
 
@@ -47,7 +49,6 @@ class Revisions(Generic[StateT]):
     find: Callable[[int, int], Sequence[StateT]]
     read: Callable[[int], StateT | None]
     text: Callable[[StateT], str]
-    present_text: Callable[[], str]
     change: Callable[[StateT], str]
     size: Callable[[StateT], int]
     unit: str
@@ -55,32 +56,74 @@ class Revisions(Generic[StateT]):
 
 @dataclass(frozen=True, slots=True)
 class StateLine:
-    """A state in the list; `delta`: its size minus that of the state before, or None if unknown."""
+    """A state in the list; `delta`: its size minus that of the state before, or None if unknown.
+
+    `is_from`, `is_to`: whether the page compares it; `is_chosen`: whether the page is about it alone.
+    """
 
     state: State
     change: str
     delta: int | None
     is_present: bool
+    is_from: bool
+    is_to: bool
     is_chosen: bool
 
 
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """What the page shows: `view`, the two states (`old` is None in a full text), and `parts`, none if equal.
+
+    `chosen`: the state that the page is about, None if it compares any two. `before`: the one before it.
+    """
+
+    view: str
+    old: State | None
+    new: State
+    chosen: State | None
+    before: int | None
+    parts: Sequence[Part]
+
+    @property
+    def states(self) -> list[State]:
+        return [self.chosen] if self.chosen else [state for state in (self.old, self.new) if state]
+
+    @property
+    def handles(self) -> tuple[int, int]:
+        """The numbers from and to which the page compares."""
+        return (self.old or self.new).revision, self.new.revision
+
+
+@dataclass(frozen=True, slots=True)
+class Description:
+    """A compared state in words."""
+
+    state: State
+    agent_id: int | None
+    change: str
+    size: str
+    may_be_restored: bool
+
+
 def revisions_page(request: HttpRequest, of: Revisions[StateT]) -> dict[str, Any]:
-    """A page of the list, and the chosen state compared with the one before it or the current one."""
-    before = read_id(request.GET.get("before") or "0") or 2**63 - 1
+    """A page of the list, and two states compared: those of `from` and `to`, or `state` with another."""
+    before = _number(request, "before") or NEWEST
     found = of.find(STATES_SHOWN + 1, before)
-    requested = read_id(request.GET.get("state") or "0")
-    chosen = of.read(requested or (found[0].revision if found else of.present))
-    against = request.GET.get("against", "")
+    page = found[:STATES_SHOWN]
+    numbers, view = _requested(request)
+    read = [of.read(number) for number in numbers or [page[0].revision if page else of.present]]
+    states = [state for state in read if state]
+    is_complete = len(states) == len(read)
+    compared = _compared(of, states, view) if is_complete else None
     return {
-        "lines": _lines(of, found, chosen),
-        "older": found[STATES_SHOWN - 1].revision if len(found) > STATES_SHOWN else None,
-        "is_newest_page": before > of.present,
-        "chosen": chosen,
-        "chosen_by_id": _agent_id(of.project_id, chosen.agent) if chosen else None,
-        "chosen_change": of.change(chosen) if chosen else "",
-        "chosen_size": counted(of.size(chosen), of.unit) if chosen else "",
-        "asked_for": requested,
-        **(_beside(of, chosen, against) if chosen else {}),
+        "lines": _lines(of, found, compared),
+        "newer_lines": _lines_elsewhere(of, page, compared, is_newer=True),
+        "older_lines": _lines_elsewhere(of, page, compared, is_newer=False),
+        "older": page[-1].revision if len(found) > STATES_SHOWN else None,
+        "before": before if before <= of.present else None,
+        "compared": compared,
+        "descriptions": _descriptions(of, compared),
+        "missing": next((number for number, state in zip(numbers, read, strict=False) if not state), None),
     }
 
 
@@ -107,33 +150,95 @@ def restore_revision(
     return ""
 
 
-def _lines(of: Revisions[StateT], found: Sequence[StateT], chosen: StateT | None) -> list[StateLine]:
+def _requested(request: HttpRequest) -> tuple[list[int], str]:
+    """The numbers of the states to read, older first, and what to show of them; no numbers for the newest."""
+    old, new, state = (_number(request, name) for name in ("from", "to", "state"))
+    if old and new:
+        return (sorted((old, new)), TWO) if old != new else ([new], WHOLE)
+    if old or new:
+        return [old or new], PRESENT if old else BEFORE
+    return [state] if state else [], request.GET.get("against", "")
+
+
+def _number(request: HttpRequest, name: str) -> int:
+    """A number of the query; 0 if it is missing or none."""
+    return read_id(request.GET.get(name) or "0") or 0
+
+
+# -- The list --------------------------------------------------------------------------------------
+
+
+def _lines(of: Revisions[StateT], found: Sequence[StateT], compared: Compared | None) -> list[StateLine]:
     lines = []
     for index, state in enumerate(found[:STATES_SHOWN]):
         older = found[index + 1] if index + 1 < len(found) else None
         is_first = state.revision == 1
         delta = of.size(state) - of.size(older) if older else of.size(state) if is_first else None
-        is_chosen = chosen is not None and state.revision == chosen.revision
-        lines.append(StateLine(state, of.change(state), delta, state.revision == of.present, is_chosen))
+        lines.append(_line(of, state, delta, compared))
     return lines
 
 
-def _agent_id(project_id: int, name: str) -> int | None:
-    return ids_of_names(project_id, [name.casefold()]).get(name.casefold())
+def _lines_elsewhere(
+    of: Revisions[StateT], page: Sequence[StateT], compared: Compared | None, *, is_newer: bool
+) -> list[StateLine]:
+    """The compared states that stand on newer or older pages of the list, so that the form sends them."""
+    if not compared or not page:
+        return []
+    states: list[Any] = [compared.new, *([compared.old] if compared.old else [])]
+    first, last = page[0].revision, page[-1].revision
+    return [
+        _line(of, state, None, compared)
+        for state in states
+        if (state.revision > first if is_newer else state.revision < last)
+    ]
 
 
-def _beside(of: Revisions[StateT], chosen: StateT, against: str) -> dict[str, Any]:
-    """The chosen state compared with another, or its complete text if there is no other."""
+def _line(of: Revisions[StateT], state: StateT, delta: int | None, compared: Compared | None) -> StateLine:
+    number = state.revision
+    old, new = compared.handles if compared else (0, 0)
+    is_chosen = bool(compared and compared.chosen and compared.chosen.revision == number)
+    return StateLine(
+        state, of.change(state), delta, number == of.present, number == old, number == new, is_chosen
+    )
+
+
+# -- The comparison --------------------------------------------------------------------------------
+
+
+def _compared(of: Revisions[StateT], states: Sequence[StateT], view: str) -> Compared:
+    if view != TWO:
+        return _one(of, states[0], view)
+    old, new = states
+    return Compared(TWO, old, new, None, None, _difference(of.text(old), of.text(new)))
+
+
+def _one(of: Revisions[StateT], chosen: StateT, view: str) -> Compared:
+    """The chosen state compared with the present or the one before it; alone if there is no other."""
     text = of.text(chosen)
-    if against == PRESENT and chosen.revision != of.present:
-        return {"against": PRESENT, "pieces": _difference(text, of.present_text())}
     older = of.find(1, chosen.revision)
     before = older[0].revision if older else None
-    previous = of.read(before) if before and against != WHOLE else None
+    if view == PRESENT and chosen.revision != of.present and (present := of.read(of.present)):
+        return Compared(PRESENT, chosen, present, chosen, before, _difference(text, of.text(present)))
+    previous = of.read(before) if before and view != WHOLE else None
     if previous is None:
-        return {"against": WHOLE, "before": before, "pieces": [Piece("same", text)]}
-    return {"against": "before", "before": before, "pieces": _difference(of.text(previous), text)}
+        return Compared(WHOLE, None, chosen, chosen, before, [Part(None, [Piece("same", text)])])
+    return Compared(BEFORE, previous, chosen, chosen, before, _difference(of.text(previous), text))
 
 
-def _difference(old: str, new: str) -> list[Piece]:
-    return [] if old == new else diff(old, new)
+def _difference(old: str, new: str) -> list[Part]:
+    return [] if old == new else parts_of(diff(old, new))
+
+
+def _descriptions(of: Revisions[StateT], compared: Compared | None) -> list[Description]:
+    states: list[Any] = compared.states if compared else []
+    ids = ids_of_names(of.project_id, [state.agent.casefold() for state in states])
+    return [
+        Description(
+            state,
+            ids.get(state.agent.casefold()),
+            of.change(state),
+            counted(of.size(state), of.unit),
+            state.revision != of.present,
+        )
+        for state in states
+    ]

@@ -21,7 +21,6 @@ def revisions_of(memory: Memory) -> "Revisions[State]":
         find=partial(find_states, memory.project_id, row),
         read=partial(find_state, memory.project_id, row),
         text=lambda state: as_text(state.title, state.content),
-        present_text=lambda: as_text(row.title, row.content),
         change=lambda state: "added" if state.revision == 1 else "changed",
         size=lambda state: state.tokens,
         unit="tokens",

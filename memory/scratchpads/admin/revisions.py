@@ -31,7 +31,6 @@ def revisions_of(pad: Scratchpad) -> "Revisions[State]":
         find=partial(find_revisions, pad.project_id, pad.pk),
         read=partial(find_revision, pad.project_id, pad.pk),
         text=lambda state: state.content,
-        present_text=lambda: pad.content,
         change=lambda state: CHANGE_LABELS[PadChange(state.change)],
         size=lambda state: state.length,
         unit="characters",
