@@ -45,7 +45,7 @@ OWN_DELAY = Path("/proc/thread-self/schedstat")
 
 @pytest.fixture
 def words_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    """All words of a hostile text stay in the cache, which its analysis outside of the lock would overflow."""
+    """All words of hostile texts stay in the cache, which their analysis outside the lock would overflow."""
     monkeypatch.setattr(analyser, "_cached_words", cache(analyser._words_of_pieces))
 
 

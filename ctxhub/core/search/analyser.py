@@ -130,7 +130,7 @@ def _words_of(run: str) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ..
 
 @lru_cache(100_000)
 def _cached_words(run: str) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
-    """Plain tuples of strings, which the garbage collector stops tracking: it stopped all threads for 0.2 s."""
+    """Plain tuples of strings, which the garbage collector does not track: it held all calls up for 0.2 s."""
     return _words_of_pieces(run)
 
 
