@@ -23,6 +23,7 @@ from ctxhub.core.admin.row_actions import RowAction, row_action
 from ctxhub.core.admin.stale import PathRowsAdmin, StaleFilter
 from ctxhub.core.admin.text_refs import pages_of_texts
 from ctxhub.core.kit.errors import Conflict
+from memory.decisions.admin.chain import chain_of
 from memory.decisions.admin.deprecation import DeprecateForm, possible_successors
 from memory.decisions.admin.form import DecisionForm
 from memory.decisions.admin.history import (
@@ -32,6 +33,7 @@ from memory.decisions.admin.history import (
     steps,
     version_at,
 )
+from memory.decisions.admin.numbers import numbers_of
 from memory.decisions.inputs.decisions import clean_key
 from memory.decisions.models.decision import Decision
 from memory.decisions.selectors.decisions import find_decision
@@ -43,7 +45,6 @@ if TYPE_CHECKING:
 STATUS_COLOURS = {"active": "success", "deprecated": "danger", "draft": "warning"}
 VERSIONS_BESIDE = 5
 VERSIONS_ON_PAGE = 20
-OLDER_SHOWN = 50
 
 
 @admin.register(Decision)
@@ -101,13 +102,13 @@ class DecisionAdmin(PathRowsAdmin):
 
     def get_read_context(self, request: HttpRequest, row: Decision) -> dict[str, Any]:
         stored = _row_of(row)
-        older = Decision.objects.in_project(row.project_id).filter(superseded_by_id=row.pk).order_by("key")
         return {
             **_context(request, row, stored),
             "steps": steps(row.project_id, stored, count=VERSIONS_BESIDE),
             "versions": count_versions(row.project_id, stored),
             "text_pages": pages_of_texts(row.project_id, _texts_of(stored)),
-            "supersedes": older.values_list("pk", "key")[:OLDER_SHOWN],
+            "chain": chain_of(row.project_id, row.pk),
+            "numbers": numbers_of(row.project_id, stored),
         }
 
     def history_view(

@@ -76,6 +76,13 @@ def analyse_decisions(
     return _buckets(newest, kind).beside(answer) if kind else answer
 
 
+def analyse_decision(project_id: int, decision_id: int) -> tuple[Statistics, Sequence[Measurement]]:
+    """The statistics over the current and past numbers of one decision, and the numbers, newest first."""
+    conditions: list[Condition] = [("d.project_id = %s", [project_id]), ("d.id = %s", [decision_id])]
+    found = read_measurements(conditions, [], MEASUREMENTS_READ)
+    return (_totals(found) if found else {"count": 0}), found
+
+
 # -- Conditions ------------------------------------------------------------------------------------
 
 
