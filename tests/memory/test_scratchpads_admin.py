@@ -10,6 +10,8 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
+from ctxhub.core.admin.find import MARKED
+from ctxhub.core.admin.markdown import LINES_RENDERED
 from ctxhub.core.admin.numbered_lines import LINES_SHOWN, numbered_lines
 from ctxhub.core.admin.revisions import STATES_SHOWN
 from ctxhub.core.kit.caller import Caller
@@ -553,3 +555,58 @@ def test_a_member_deletes_a_pad(client: Client, apollo: Project, pad: Scratchpad
     client.post(page_of(pad, "delete/"), {"post": "yes"})
     assert not Scratchpad.objects.in_project(apollo).exists()
     assert last_event(apollo) == ("deleted", "vi")
+
+
+# -- Finding words ---------------------------------------------------------------------------------
+
+
+def marks(html: str) -> list[tuple[str, str]]:
+    return re.findall(r'<mark id="(hit-\d+)">(.*?)</mark>', html, re.DOTALL)
+
+
+@pytest.mark.parametrize(
+    ("content", "words", "hits"),
+    [
+        ("Pool of *pools*, POOL.", "pool", ["Pool", "pool", "POOL"]),
+        ("two\nwords", " two  words ", ["two\nwords"]),
+        ("a & b &amp; <b>", "amp", []),
+        ("a & b, R&D", "&", ["&amp;", "&amp;"]),
+        ("x <script>alert(1)</script>", "<script>", ["&lt;script&gt;"]),
+        ('say "it\'s"', '"it\'s"', ['"it\'s"']),
+        ("[pool](https://pool.example/?a>pool)", "pool", ["pool"]),
+        ("```python\ndef pool(size): ...\n```", "def pool(size)", ["def pool(size)"]),
+        ("a.b axb", "a.b", ["a.b"]),
+    ],
+)
+def test_words_are_found_in_a_pad(
+    content: str, words: str, hits: list[str], client: Client, ada: Caller, pad: Scratchpad
+) -> None:
+    rewrite(ada, pad, content)
+    html = client.get(page_of(pad), {"find": words}).content.decode()
+    assert marks(html) == [(f"hit-{number}", hit) for number, hit in enumerate(hits, start=1)]
+    assert "<script>alert" not in html
+    assert ("Nothing found" in html) is (not hits)
+    assert html.count('href="#hit-') == len(hits)
+
+
+def test_what_is_not_rendered_is_counted(client: Client, ada: Caller, pad: Scratchpad) -> None:
+    rewrite(ada, pad, "pool\n" + "x\n" * LINES_RENDERED + "pool\npool\n")
+    html = client.get(page_of(pad), {"find": "pool"}).content.decode()
+    assert len(marks(html)) == 1
+    assert "1 hit, 2 more in the part that is not rendered" in html
+
+
+@pytest.mark.parametrize("words", ["", "   "])
+def test_without_words_nothing_is_marked(words: str, client: Client, pad: Scratchpad) -> None:
+    html = client.get(page_of(pad), {"find": words}).content.decode()
+    assert not marks(html)
+    assert "Nothing found" not in html
+
+
+def test_very_many_hits_cost_little(ada: Caller, client: Client, pad: Scratchpad) -> None:
+    rewrite(ada, pad, "a " * 45_000)
+    started = time.process_time()
+    html = client.get(page_of(pad), {"find": "a"}).content.decode()
+    assert time.process_time() - started < 2
+    assert len(marks(html)) == MARKED
+    assert "45000 hits" in html

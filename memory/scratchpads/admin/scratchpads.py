@@ -13,6 +13,7 @@ from unfold.decorators import display
 from ctxhub.core.admin.base import Menu, person
 from ctxhub.core.admin.columns import agent_name, preview
 from ctxhub.core.admin.filters import AgentFilter, ProjectFilter
+from ctxhub.core.admin.find import find_in
 from ctxhub.core.admin.logged import EVENTS_STAY
 from ctxhub.core.admin.markdown import hidden_note, read_markdown
 from ctxhub.core.admin.numbered_lines import numbered_lines
@@ -109,12 +110,15 @@ class ScratchpadAdmin(NounAdmin):
 
     def _read(self, request: HttpRequest, pad: Scratchpad, form: AppendForm) -> HttpResponse:
         rendered = read_markdown(pad.content, pages_of_texts(pad.project_id, [pad.content]))
+        find = request.GET.get("find", "")
         return self._pad_page(
             request,
             "ctxhub/scratchpad.html",
             pad,
             tab="text",
             rendered=rendered,
+            find=find,
+            found=find_in(rendered.html, find, pad.content[len(pad.content) - rendered.hidden :]),
             rest=hidden_note(rendered, self.url("raw", pad.pk)),
             form=form if self._may_write(request, pad) else None,
             row_panels=panels_of(self.ref_kind, pad),
