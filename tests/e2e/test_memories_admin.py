@@ -11,6 +11,7 @@ from memory.decisions.services.decisions import set_decision
 from memory.memories.services.memories import add_memory
 from memory.memories.services.relationships import relate
 from memory.models import Memory, Relationship
+from messaging.services.messages import send_message
 from tests.e2e.test_admin import go, save, sign_in
 from tests.hub import LiveHub
 from tests.people import ADMIN, person
@@ -73,6 +74,8 @@ def test_the_graph_is_browsed_by_clicks(is_narrow: bool, signed_in: Page, ada: C
     relate(caller=ada, source=first, target=second, relation="includes", strength=80)
     relate(caller=ada, source=second, target=third, relation="depends_on")
     relate(caller=ada, source=third, target="decision:cache/engine", relation="references")
+    message = send_message(caller=ada, text="Evictions came at noon.")["id"]
+    relate(caller=ada, source=f"message:{message}", target="decision:cache/engine", relation="references")
     page = signed_in
     if is_narrow:
         page.set_viewport_size(NARROW)  # type: ignore[arg-type]
@@ -88,7 +91,11 @@ def test_the_graph_is_browsed_by_clicks(is_narrow: bool, signed_in: Page, ada: C
     graph(page).get_by_role("link", name="Second to it").click()
     expect(centre(page)).to_contain_text("Second to it")
     graph(page).get_by_role("link", name="cache/engine").click()
-    expect(page).to_have_url(re.compile(rf"/memory/decision/{decision}/$"))
+    expect(page).to_have_url(re.compile(rf"/memory/decision/{decision}/#links$"))
+    # From the decision on to the message that is about it.
+    graph(page).get_by_role("link", name="Evictions came").click()
+    expect(page).to_have_url(re.compile(rf"/messaging/message/{message}/#links$"))
+    expect(graph(page).get_by_role("link", name="cache/engine")).to_be_visible()
     assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
 
 
