@@ -23,7 +23,6 @@ from ctxhub.core.admin.row_actions import RowAction, row_action
 from ctxhub.core.admin.stale import PathRowsAdmin, StaleFilter
 from ctxhub.core.admin.text_refs import pages_of_texts
 from ctxhub.core.kit.errors import Conflict
-from memory.decisions.admin.chain import chain_of
 from memory.decisions.admin.deprecation import DeprecateForm, possible_successors
 from memory.decisions.admin.form import DecisionForm
 from memory.decisions.admin.history import (
@@ -36,6 +35,7 @@ from memory.decisions.admin.history import (
 from memory.decisions.admin.numbers import numbers_of
 from memory.decisions.inputs.decisions import clean_key
 from memory.decisions.models.decision import Decision
+from memory.decisions.selectors.chain import chain_of
 from memory.decisions.selectors.decisions import find_decision
 from memory.decisions.services.decisions import delete_decision, deprecate_decision, set_decision
 

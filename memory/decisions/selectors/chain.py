@@ -1,4 +1,4 @@
-"""The predecessors and successors of a decision on its page."""
+"""The predecessors and successors of a decision, step by step."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
