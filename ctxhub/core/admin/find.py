@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import count
 
 from django.utils.html import escape
 from django.utils.safestring import SafeString, mark_safe
@@ -47,7 +48,7 @@ def find_in(html: SafeString, words: str, not_rendered: str = "") -> Found | Non
     # An entity is one character: "amp" is not found in it.
     wanted = re.compile(rf"({_in_text(words)})|&\w+;", re.IGNORECASE)
     pieces = _TAG.split(_COLOUR.sub("", html))
-    numbers = iter(range(1, len(html) + 2))
+    numbers = count(1)
     marked = "".join(piece if n % 2 else _marked(piece, wanted, numbers) for n, piece in enumerate(pieces))
     hidden = len(re.findall(_in_raw(words), not_rendered, re.IGNORECASE))
     return Found(words, mark_safe(marked), next(numbers) - 1, hidden)  # noqa: S308
