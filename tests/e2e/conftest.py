@@ -23,8 +23,9 @@ FLAGS = (
 )
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="package")
 def browser() -> Iterator[Browser]:
+    """One for all tests here: starting it takes a second of a processor."""
     if not CHROMIUM.exists():
         if os.environ.get("CI"):
             pytest.fail(NO_BROWSER)
