@@ -22,7 +22,7 @@ TEXT_SHOWN = 120
 def message_arrows(project: Project, period: Period) -> list[Arrow]:
     """Of the period's newest 200 messages."""
     named = Prefetch("deliveries", Delivery.objects.in_project(project.pk).only("message", "name", "folded"))
-    newest = _messages(project, period).prefetch_related(named)[:ARROWS_SHOWN]
+    newest = _messages(project, period).prefetch_related("sender", named)[:ARROWS_SHOWN]
     return [_arrow(message) for message in newest]
 
 
@@ -64,12 +64,8 @@ def _messages(project: Project, period: Period) -> QuerySet[Message]:
     sent = Message.objects.in_project(project.pk).filter(
         created_at__gte=period.begin, created_at__lt=period.end
     )
-    return (
-        sent.select_related("sender")
-        .defer("text", "payload")
-        .annotate(beginning=Left("text", TEXT_SHOWN))
-        .order_by("-pk")
-    )
+    beginning = Left("text", TEXT_SHOWN)
+    return sent.defer("text", "payload").annotate(beginning=beginning).order_by("-pk")
 
 
 sources.arrows.append(message_arrows)

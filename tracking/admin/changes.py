@@ -32,17 +32,20 @@ class FileChangeAdmin(FileRowsAdmin, LoggedAdmin):
     list_display = ("when", "by", "what", "file", "layer", "begins")
     list_display_links = ("when",)
     list_filter = (ProjectFilter, AgentFilter, LayerFilter, ("change", ChoicesDropdownFilter), FilesOfFilter)
-    list_select_related = ("project", "resource", "agent", "layer")
+    list_select_related = ("project", "agent", "layer")
     search_fields = ("resource__path",)
     date_hierarchy = "at"
     ordering = ("-at", "-pk")
     fields = ("project", "file", "what", "layer", "by", "happened", "description")
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[FileChange]:
-        """Defers the long texts: the list shows only how each begins, the detail page loads the full text."""
+        """Defers the long texts: the list shows only how each begins, the detail page loads the full text.
+
+        Resources are not joined: SQLite then walks them all, and sorts their changes.
+        """
         rows: QuerySet[FileChange] = super().get_queryset(request)
         begins = Left("description", 2 * PREVIEW_CHARACTERS)
-        return rows.defer("description").annotate(beginning=begins)
+        return rows.defer("description").annotate(beginning=begins).prefetch_related("resource")
 
     @display(description="When", ordering="at")
     def when(self, change: FileChange) -> SafeString | str:
