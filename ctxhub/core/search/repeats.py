@@ -41,16 +41,18 @@ def without_repeats(
 
 
 def _like(hit: Shown, shown: Sequence[Shown]) -> Shown | None:
-    return next((other for other in shown if _are_nearly_equal(hit.words, other.words)), None)
+    words = hit.words
+    return next((other for other in shown if _are_nearly_equal(words, other.words)), None)
 
 
 def _are_nearly_equal(one: frozenset[str], other: frozenset[str]) -> bool:
     """Texts that differ in a number are never equal: build 41 is not build 42."""
-    few, many = sorted((len(one), len(other)))
-    if few < NEARLY_EQUAL * many:
+    size, other_size = len(one), len(other)
+    if size < NEARLY_EQUAL * other_size or other_size < NEARLY_EQUAL * size:
         return False
     common = len(one & other)
-    return common >= NEARLY_EQUAL * (few + many - common) and not any(map(_has_digit, one ^ other))
+    is_most = common >= NEARLY_EQUAL * (size + other_size - common)
+    return is_most and not any(map(_has_digit, one ^ other))
 
 
 def _has_digit(word: str) -> bool:
