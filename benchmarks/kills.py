@@ -1,7 +1,8 @@
-"""Kills a server under load again and again: `python -m benchmarks.kills [--engine postgres] [--rounds 20]`.
+"""Kills a server under load again and again: `python -m benchmarks.kills [--engine postgres] [--workers 2]`.
 
 Writers of both faces send each write with a request id until it is acknowledged; `manage.py serve` is killed
-(SIGKILL) at a random moment and started again. Then every acknowledged write is looked for.
+(SIGKILL) at a random moment, its workers end with it, and it is started again. Then every acknowledged write
+is looked for.
 """
 
 import argparse
@@ -159,7 +160,7 @@ class Follower(threading.Thread):
         return str(self._caller.call("hub", "updates", since=self._cursor)["cursor"])
 
 
-def measure(factory: Databases, *, rounds: int, seconds: float) -> Findings:
+def measure(factory: Databases, *, rounds: int, seconds: float, workers: int = 1) -> Findings:
     """So many rounds of about so many seconds, each ended by a kill; then a last one, and all is checked."""
     hub = factory.seeded(DECISIONS)
     ledger = Ledger(hub.token, hub.project)
@@ -167,7 +168,7 @@ def measure(factory: Databases, *, rounds: int, seconds: float) -> Findings:
     follower = Follower(ledger)
     random, half = Random(rounds), 0
     for number in range(rounds + 1):
-        with serving(hub) as server:
+        with serving(hub, workers=workers) as server:
             server.connect(Wire.INITIALIZED)
             checker = McpClient(server.port, hub.token)
             half += sum(0 < len(_values(checker, writer.batch)) < len(writer.batch) for writer in writers)
@@ -233,10 +234,11 @@ def main() -> None:
     parser.add_argument("--engine", type=Engine, choices=list(Engine), default=Engine.SQLITE)
     parser.add_argument("--rounds", type=int, default=20)
     parser.add_argument("--seconds", type=float, default=2, help="of a round, about")
+    parser.add_argument("--workers", type=int, default=1)
     options = parser.parse_args()
-    print(f"{options.engine}, load before {machine.load()}", flush=True)
+    print(f"{options.engine}, {options.workers} workers, load before {machine.load()}", flush=True)
     with databases(options.engine) as factory:
-        findings = measure(factory, rounds=options.rounds, seconds=options.seconds)
+        findings = measure(factory, rounds=options.rounds, seconds=options.seconds, workers=options.workers)
     for name, value in asdict(findings).items():
         print(f"{name.replace('_', ' ')}: {value}", flush=True)
     sys.exit(not findings.is_clean)
