@@ -41,6 +41,13 @@ class Link(NamedTuple):
     holder: Holder = Holder.EFFECT
 
 
+class Directions(NamedTuple):
+    """Links with causes, and links with effects."""
+
+    causes: Sequence[Link]
+    effects: Sequence[Link]
+
+
 class Words(NamedTuple):
     """A link as the verb of a sentence about its holder, and of one about its other end."""
 
@@ -97,14 +104,15 @@ class LinkSource:
     `read`: the links that walks follow. `read_beside`: further ones, shown for the start of a walk alone.
     `read_reach(project_id, row_id, to_causes)`: all that a walk from one of its rows comes to along its own
     links; an unknown row reaches nothing. Without it walks read one step at a time.
-    `read_direct`: the links of `read` and of `read_beside`, in one query. Without it `read` has all.
+    `read_direct(project_id, key, at_most)`: the links of `read` and of `read_beside` of one object, with its
+    causes and with its effects, in one query. Without it `read` has all.
     `words`: of its links, by name.
     """
 
     read: Callable[[Asked], Sequence[Link]]
     read_beside: Callable[[Asked], Sequence[Link]] | None = None
     read_reach: Callable[[int, int, bool], Reach] | None = None
-    read_direct: Callable[[Asked], Sequence[Link]] | None = None
+    read_direct: Callable[[int, ObjectKey, int], Directions] | None = None
     words: Mapping[str, Words] = field(default_factory=dict, hash=False)
 
 

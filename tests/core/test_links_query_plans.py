@@ -74,6 +74,18 @@ def test_links_are_read_by_index(
     assert not re.search(r"\(project_id=\?\)$", found, re.MULTILINE), found
 
 
+def test_relationships_of_both_directions_are_read_by_index_with_one_statement(many: Caller) -> None:
+    plan_by_indexes()
+    with CaptureQueriesContext(connection) as captured:
+        relationships.read_direct_links(many.project_id, ("memory", 7), 100)
+    [query] = captured.captured_queries
+    found = explained(query["sql"])
+    assert re.search("source_id", found), found
+    assert re.search("target_id", found), found
+    assert not re.search(rf"SCAN ({TABLES})\b(?! USING)|Seq Scan on ({TABLES})\b", found), found
+    assert not re.search(r"\(project_id=\?\)$", found, re.MULTILINE), found
+
+
 @pytest.mark.parametrize("kind", ["decision", "snapshot", "message"])
 def test_heads_are_read_by_id(many: Caller, kind: str) -> None:
     plan_by_indexes()

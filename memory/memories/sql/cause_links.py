@@ -1,9 +1,10 @@
 """Reads relationships as links from causes to effects."""
 
 from collections.abc import Sequence
+from typing import Any
 
 from ctxhub.core.kit import sql
-from ctxhub.core.links import Asked, Holder, Link, LinkSource, ObjectKey, Words
+from ctxhub.core.links import Asked, Directions, Holder, Link, LinkSource, ObjectKey, Words
 from memory.memories.models.relationship import RELATION_WORDS, Relation
 from memory.memories.rows.relationships import by_kind
 
@@ -30,12 +31,27 @@ def read_links_beside(asked: Asked) -> list[Link]:
     return _read(asked, TARGET_IS_BESIDE, SOURCE_IS_BESIDE)
 
 
-def read_direct_links(asked: Asked) -> list[Link]:
-    """The relationships that lead to causes or to effects, and those beside them."""
-    return _read(asked, (*TARGET_IS_CAUSE, *TARGET_IS_BESIDE), (*SOURCE_IS_CAUSE, *SOURCE_IS_BESIDE))
+def read_direct_links(project_id: int, key: ObjectKey, at_most: int) -> Directions:
+    """The relationships that lead to causes and to effects, and those beside them, with one statement."""
+    target_first, source_first = (*TARGET_IS_CAUSE, *TARGET_IS_BESIDE), (*SOURCE_IS_CAUSE, *SOURCE_IS_BESIDE)
+    to_causes, values = _statement(Asked(project_id, [key], True, at_most), target_first, source_first)
+    to_effects, more = _statement(Asked(project_id, [key], False, at_most), target_first, source_first)
+    found = sql.rows(
+        f"SELECT 1, c.* FROM ({to_causes}) c UNION ALL SELECT 0, e.* FROM ({to_effects}) e"
+        " ORDER BY 1, 2, 3, 4, 5, 6",
+        [*values, *more],
+    )
+    causes, effects = ([_link(*row) for way, *row in found if way == wanted] for wanted in (1, 0))
+    return Directions(causes, effects)
 
 
 def _read(asked: Asked, target_first: Sequence[Relation], source_first: Sequence[Relation]) -> list[Link]:
+    return [_link(*row) for row in sql.rows(*_statement(asked, target_first, source_first))]
+
+
+def _statement(
+    asked: Asked, target_first: Sequence[Relation], source_first: Sequence[Relation]
+) -> tuple[str, list[Any]]:
     """`target_first`: the relations whose target is the cause; `source_first`: whose source is."""
     from_source, from_target = (target_first, source_first)[:: 1 if asked.to_causes else -1]
     branches, values = [], []
@@ -48,17 +64,14 @@ def _read(asked: Asked, target_first: Sequence[Relation], source_first: Sequence
                 f" AND relation IN ({sql.marks(relations)})"
             )
             values += [asked.project_id, kind, *arguments, *(relation.value for relation in relations)]
-    found = sql.rows(
-        f"{' UNION ALL '.join(branches)} ORDER BY 1, 2, 3, 4, 5 LIMIT %s", [*values, asked.at_most]
-    )
-    return [
-        _link((kind, row_id), (other_kind, other), Relation(relation))
-        for kind, row_id, other_kind, other, relation in found
-    ]
+    text = f"{' UNION ALL '.join(branches)} ORDER BY 1, 2, 3, 4, 5 LIMIT %s"
+    return text, [*values, asked.at_most]
 
 
-def _link(here: ObjectKey, there: ObjectKey, relation: Relation) -> Link:
-    return Link(here, there, str(relation.label), holder=HOLDERS.get(relation, Holder.EFFECT))
+def _link(kind: str, row_id: int, other_kind: str, other_id: int, value: int) -> Link:
+    relation = Relation(value)
+    ends = (kind, row_id), (other_kind, other_id)
+    return Link(*ends, str(relation.label), holder=HOLDERS.get(relation, Holder.EFFECT))
 
 
 LINKS = LinkSource(read_links, read_beside=read_links_beside, read_direct=read_direct_links, words=WORDS)

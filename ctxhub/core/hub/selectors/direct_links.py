@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from ctxhub.core.links import Asked, Head, Holder, Link, ObjectKey, Words
+from ctxhub.core.links import Asked, Directions, Head, Holder, Link, LinkSource, ObjectKey, Words
 from ctxhub.core.registry import Noun, all_nouns, find_noun
 
 # Most links of one noun in one direction.
@@ -45,16 +45,26 @@ class DirectLinks:
     is_cut: bool
 
 
+_Edges = dict[ObjectKey, dict[Edge, None]]
+"""The links with each other object."""
+
+
 def find_direct_links(
     project_id: int, start: ObjectKey, *, without: Collection[str] = ()
 ) -> DirectLinks | None:
-    """One query for each noun and direction, and one for the heads of each kind. None: it has none.
+    """One or two queries for each noun, and one for the heads of each kind. None: it has none.
 
     `without`: the nouns whose links are not read.
     """
-    nouns = [noun for noun in all_nouns() if noun.links and noun.kind not in without]
-    causes, causes_cut = _edges(project_id, start, nouns, to_causes=True)
-    effects, effects_cut = _edges(project_id, start, nouns, to_causes=False)
+    causes: _Edges = defaultdict(dict)
+    effects: _Edges = defaultdict(dict)
+    is_cut = False
+    for noun in all_nouns():
+        if noun.links and noun.kind not in without:
+            found = _read(noun.links, project_id, start)
+            is_cut |= any(len(links) > MOST_LINKS for links in found)
+            _add(causes, noun, start, found.causes, to_causes=True)
+            _add(effects, noun, start, found.effects, to_causes=False)
     keys = {*causes, *effects}
     heads = _heads(project_id, {start, *keys}) if keys else {}
     if start not in heads:
@@ -62,32 +72,23 @@ def find_direct_links(
     for both in causes.keys() & effects.keys():
         causes[both] |= effects.pop(both)
     before, after = _neighbours(causes, heads), _neighbours(effects, heads)
-    return DirectLinks(heads[start], before, after, causes_cut or effects_cut) if before or after else None
+    return DirectLinks(heads[start], before, after, is_cut) if before or after else None
 
 
-_Edges = dict[ObjectKey, dict[Edge, None]]
+def _read(source: LinkSource, project_id: int, start: ObjectKey) -> Directions:
+    """One link more than are shown, in each direction."""
+    if source.read_direct:
+        return source.read_direct(project_id, start, MOST_LINKS + 1)
+    return Directions(
+        *(source.read(Asked(project_id, [start], way, MOST_LINKS + 1)) for way in (True, False))
+    )
 
 
-def _edges(
-    project_id: int, start: ObjectKey, nouns: Sequence[Noun], *, to_causes: bool
-) -> tuple[_Edges, bool]:
-    """The links with each other object, without repetitions; and whether there are more."""
-    asked = Asked(project_id, [start], to_causes, MOST_LINKS + 1)
-    found: _Edges = defaultdict(dict)
-    is_cut = False
-    for noun in nouns:
-        links = _read(noun, asked)
-        is_cut |= len(links) > MOST_LINKS
-        for link in links[:MOST_LINKS]:
-            if link.there != start:
-                found[link.there][_edge(noun, link, to_causes=to_causes)] = None
-    return found, is_cut
-
-
-def _read(noun: Noun, asked: Asked) -> Sequence[Link]:
-    source = noun.links
-    assert source is not None
-    return (source.read_direct or source.read)(asked)
+def _add(edges: _Edges, noun: Noun, start: ObjectKey, links: Sequence[Link], *, to_causes: bool) -> None:
+    """Without repetitions."""
+    for link in links[:MOST_LINKS]:
+        if link.there != start:
+            edges[link.there][_edge(noun, link, to_causes=to_causes)] = None
 
 
 def _edge(noun: Noun, link: Link, *, to_causes: bool) -> Edge:
