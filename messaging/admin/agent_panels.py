@@ -1,6 +1,5 @@
 """What an agent owes, and its last messages: panels on its page; and the button that writes to it."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -8,9 +7,10 @@ from typing import Any
 from django.db.models import Count, Prefetch, QuerySet, Window
 from django.db.models.functions import Left
 from django.urls import reverse
-from django.utils.html import format_html
+from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
+from ctxhub.core.accounts.selectors.agents import with_agent_pk
 from ctxhub.core.admin.agents import AgentButton, agent_buttons, agent_links
 from ctxhub.core.admin.fields import NamesField
 from ctxhub.core.admin.row_panels import AGENT, RowPanel, row_panels
@@ -19,6 +19,7 @@ from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import WRITE
 from ctxhub.core.kit.priority import Priority
 from ctxhub.core.models import Agent
+from ctxhub.core.templatetags.agents import link_to_agent
 from messaging.models import Delivery, Message
 from messaging.models.delivery import ACK_OWED
 from messaging.selectors.inbox import find_inbox
@@ -101,11 +102,11 @@ def _unacknowledged(acks: QuerySet[Delivery]) -> tuple[list[Owed], int]:
 
 @dataclass(frozen=True, slots=True)
 class Mail:
-    """A message from the agent (`is_own`) or to it. `to`: the names of its recipients."""
+    """A message from the agent (`is_own`) or to it. `to`: its first recipients, linked."""
 
     message: Any
     is_own: bool
-    to: str
+    to: SafeString | str
 
 
 def mail_panel(kind: str, row: Any) -> RowPanel | None:
@@ -122,7 +123,7 @@ def mail_panel(kind: str, row: Any) -> RowPanel | None:
         .select_related("sender")
         .defer("text", "payload")
         .annotate(beginning=Left("text", TEXT_SHOWN))
-        .prefetch_related(Prefetch("deliveries", queryset=recipients.only("message", "name")))
+        .prefetch_related(Prefetch("deliveries", queryset=with_agent_pk(recipients.only("message", "name"))))
         .order_by("-pk")
     )
     shown = {
@@ -133,12 +134,15 @@ def mail_panel(kind: str, row: Any) -> RowPanel | None:
     return RowPanel("ctxhub/agent_mail.html", shown, place=40)
 
 
-def _to(message: Message) -> str:
+def _to(message: Any) -> SafeString | str:
     if message.to_everyone:
         return "everyone"
-    names: Sequence[str] = [delivery.name for delivery in message.deliveries.all()]
-    more = len(names) - NAMES_SHOWN
-    return ", ".join([*names[:NAMES_SHOWN], *([f"{more} more"] if more > 0 else [])])
+    to = list(message.deliveries.all())
+    more = len(to) - NAMES_SHOWN
+    links = [link_to_agent(each.name, each.agent_pk) for each in to[:NAMES_SHOWN]]
+    return format_html_join(
+        ", ", "{}", ((link,) for link in [*links, *([f"{more} more"] if more > 0 else [])])
+    )
 
 
 # -- Links -----------------------------------------------------------------------------------------

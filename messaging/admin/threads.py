@@ -44,6 +44,11 @@ class Bubble:
         return [(receipt, self.agent_ids.get(receipt.folded)) for receipt in self.receipts]
 
     @property
+    def linked_to(self) -> Sequence[tuple[str, int | None]]:
+        """The recipients by name, with their ids in the same way."""
+        return [(name, self.agent_ids.get(name.casefold())) for name in self.message.to or ()]
+
+    @property
     def by_id(self) -> int | None:
         return self.agent_ids.get((self.message.by or "").casefold())
 
@@ -91,7 +96,8 @@ def conversation(project_id: int, message_id: int, *, own: str, after: int = 0) 
         receipts.setdefault(receipt.message_id, []).append(receipt)
     own_receipts = {r.message_id: r for r in read_receipts(deliveries.filter(folded=own.casefold()))}
     named = {receipt.folded for of_message in receipts.values() for receipt in of_message}
-    agent_ids = ids_of_names(project_id, named | {row.by.casefold() for row in shown if row.by})
+    written = {name.casefold() for row in shown for name in (row.by, *(row.to or ())) if name}
+    agent_ids = ids_of_names(project_id, named | written)
     now = clock.now()
     bubbles = []
     for row in shown:

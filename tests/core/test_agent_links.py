@@ -14,6 +14,9 @@ from ctxhub.core.models import Agent, Project
 from ctxhub.core.refusals.services import WRITER as REFUSALS
 from ctxhub.core.toolbox.dispatch import call
 from ctxhub.core.use.tally import EMPTY_SEARCHES, WRITER, Call, found_nothing
+from memory.memories.services.memories import add_memory, update_memory
+from memory.models import Decision
+from memory.scratchpads.services.scratchpads import create_scratchpad, update_scratchpad
 from messaging.models import Message
 from sessions.briefings.services.recording import WRITER as GIVEN
 from tests.messaging.mail import known, send
@@ -61,6 +64,26 @@ def work(caller: Caller, name: str, lease_of: str) -> None:
     call(agent, "scratchpad", {"action": "create", "workflow_id": flow, "name": "notes", "content": "x"})
 
 
+def written_by(kind: str, caller: Caller) -> int:
+    """The id of a pad or a memory with two states."""
+    if kind == "memory":
+        row_id = add_memory(caller=caller, title="note", content="one")["id"]
+    else:
+        flow = call(caller, "scratchpad", {"action": "create_workflow", "name": "flow"})["workflow_id"]
+        row_id = create_scratchpad(caller=caller, workflow_id=flow, name="pad", content="one")[
+            "scratchpad_id"
+        ]
+    rewrite(kind, caller, row_id)
+    return row_id
+
+
+def rewrite(kind: str, caller: Caller, row_id: int) -> None:
+    if kind == "memory":
+        update_memory(caller=caller, memory_id=row_id, content=f"by {caller.agent}")
+    else:
+        update_scratchpad(caller=caller, scratchpad_id=row_id, content=f"by {caller.agent}")
+
+
 def flush() -> None:
     for writer in (REFUSALS, WRITER, EMPTY_SEARCHES, GIVEN):
         writer.flush()
@@ -99,3 +122,43 @@ def test_a_conversation_links_those_who_are_registered(client: Client) -> None:
     assert f'href="/admin/core/agent/{ben.pk}/change/">ben</a>' in html
     assert f'href="/admin/core/agent/{ada.pk}/change/">ada</a>' in html
     assert '<span class="ctx-agent">nobody at all</span>' in html
+
+
+def test_the_recipients_of_a_message_are_links(client: Client) -> None:
+    message: Any = Message.unscoped.filter(sender__name="ben").latest("pk")
+    ada, ben = (Agent.unscoped.get(name=name) for name in ("ada", "ben"))
+    to = f'to <a class="ctx-agent" href="/admin/core/agent/{ada.pk}/change/">ada</a>, '
+    for page in (f"messaging/message/{message.pk}", f"core/agent/{ben.pk}/change"):
+        html = client.get(f"/admin/{page}/").content.decode()
+        assert f'{to}<span class="ctx-agent">nobody at all</span>' in html, page
+
+
+@pytest.mark.parametrize("kind", ["scratchpad", "memory"])
+def test_the_list_of_revisions_links_their_agents_without_a_query_each(
+    kind: str, client: Client, ada: Caller
+) -> None:
+    row_id = written_by(kind, ada)
+    url = f"/admin/memory/{kind}/{row_id}/revisions/"
+
+    def statements() -> tuple[int, str]:
+        client.get(url)
+        with CaptureQueriesContext(connection) as queries:
+            html = client.get(url).content.decode()
+        return len(queries), html.partition('id="states"')[2]
+
+    few, _ = statements()
+    for name in ("ben", "cleo", "dan"):
+        known(ada.speaking_as(name))
+        rewrite(kind, ada.speaking_as(name), row_id)
+    many, html = statements()
+    assert many == few
+    for agent in Agent.unscoped.filter(name__in=("ada", "ben", "cleo", "dan")):
+        assert f'href="/admin/core/agent/{agent.pk}/change/">{agent.name}</a>' in html
+
+
+def test_the_page_of_a_decision_links_its_agent(client: Client) -> None:
+    ben, decision = Agent.unscoped.get(name="ben"), Decision.unscoped.get(key="k/ben")
+    html = client.get(f"/admin/memory/decision/{decision.pk}/").content.decode()
+    link = f'<a class="ctx-agent" href="/admin/core/agent/{ben.pk}/change/">ben</a>'
+    assert re.search(rf"version 1.0.0 in [^<]*, .* by {link}", html)
+    assert f"<dt>Agent</dt><dd>{link}</dd>" in html

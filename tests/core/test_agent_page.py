@@ -133,7 +133,7 @@ def test_it_shows_what_the_agent_holds_owes_and_was_refused(apollo: Project, ada
     assert places == sorted(places)
     assert "Refused 1 time" in text(part(html, "agent-refusals"))
     mail = text(part(html, "agent-mail"))
-    assert "to ben, zoe An answer." in mail
+    assert "to ben , zoe An answer." in mail
     assert "ben An aside." in mail
     assert "Half of the tokens." in part(html, "agent-sessions")
 

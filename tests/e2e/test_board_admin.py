@@ -79,3 +79,17 @@ def test_the_keyboard_folds_a_folder_and_releases_a_lease(signed_in: Page, apoll
     page.keyboard.press("Enter")
     expect(page.get_by_text("1 lease was released.")).to_be_visible()
     assert reason_in_log(apollo) == "Silent."
+
+
+def test_on_a_phone_the_line_of_now_lies_under_the_texts(signed_in: Page) -> None:
+    page = signed_in
+    page.set_viewport_size({"width": 390, "height": 844})
+    go(page, "/admin/tracking/lease/board/")
+    texts = page.locator(".ctx-hold > :is(.ctx-path, .ctx-holder)")
+    assert texts.count() > 2
+    layers = texts.evaluate_all(
+        "texts => texts.map(text => [Number(getComputedStyle(text).zIndex),"
+        " getComputedStyle(text).backgroundColor])"
+    )
+    over = page.locator(".ctx-over").first.evaluate("line => Number(getComputedStyle(line).zIndex)")
+    assert all(layer > over and colour == "rgb(255, 255, 255)" for layer, colour in layers)

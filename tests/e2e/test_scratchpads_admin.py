@@ -152,31 +152,52 @@ def test_a_pad_is_restored_by_clicks(signed_in: Page, ada: Caller, ben: Caller, 
     assert Scratchpad.unscoped.get().content == "one two three"
 
 
+def rewritten(caller: Caller, workflow: int, *texts: str) -> int:
+    """The id of a pad that had these texts, one after the other."""
+    pad = create_scratchpad(caller=caller, workflow_id=workflow, name="plan", content=texts[0])
+    for text in texts[1:]:
+        update_scratchpad(caller=caller, scratchpad_id=pad["scratchpad_id"], content=text)
+    return pad["scratchpad_id"]
+
+
+STATES = ("one two three", "one 2 three", "one 2 three four", "other")
+
+
 @pytest.mark.parametrize("has_script", [True, False])
 def test_any_two_states_are_compared_and_one_restored_in_three_clicks(
     signed_in: Page, hub: LiveHub, ada: Caller, workflow: int, has_script: bool
 ) -> None:
-    """From, to, restore; without a script the second click is the button that compares."""
-    row_id = create_scratchpad(caller=ada, workflow_id=workflow, name="plan", content="one two three")[
-        "scratchpad_id"
-    ]
-    for text in ("one 2 three", "one 2 three four", "other"):
-        update_scratchpad(caller=ada, scratchpad_id=row_id, content=text)
+    row_id = rewritten(ada, workflow, *STATES)
     browser = signed_in.context.browser
     assert browser
     cookies = signed_in.context.storage_state()
     page = browser.new_page(java_script_enabled=has_script, storage_state=cookies, base_url=hub.url)
     page.goto(f"/admin/memory/scratchpad/{row_id}/revisions/")
     page.get_by_label("From revision 1").click()
-    if has_script:
-        page.get_by_label("To revision 3").click()
-    else:
-        page.get_by_role("button", name="Compare").click()
-    expect(page.locator(".ctx-difference del").first).to_have_text("two" if has_script else "one two three")
+    page.get_by_label("To revision 3").click()
+    expect(page.locator(".ctx-difference del").first).to_have_text("two")
+    expect(page.locator(".ctx-difference")).to_contain_text("one two2 three four")
     page.get_by_role("button", name="Restore revision 1").click()
     expect(page.get_by_text("Revision 1 was restored.")).to_be_visible()
     page.context.close()
-    assert Scratchpad.unscoped.get().content == "one two three"
+    assert Scratchpad.unscoped.get().content == STATES[0]
+
+
+def test_any_two_states_are_compared_and_one_restored_by_three_keys(
+    signed_in: Page, ada: Caller, workflow: int
+) -> None:
+    page, row_id = signed_in, rewritten(ada, workflow, *STATES)
+    go(page, f"/admin/memory/scratchpad/{row_id}/revisions/")
+    for target, key in (
+        (page.get_by_label("From revision 1"), "Space"),
+        (page.get_by_label("To revision 3"), "Enter"),
+        (page.get_by_role("button", name="Restore revision 1"), "Enter"),
+    ):
+        target.focus()
+        page.keyboard.press(key)
+        page.wait_for_load_state()
+    expect(page.get_by_text("Revision 1 was restored.")).to_be_visible()
+    assert Scratchpad.unscoped.get().content == STATES[0]
 
 
 def test_a_pad_is_edited_while_others_write(signed_in: Page, ada: Caller, ben: Caller, workflow: int) -> None:

@@ -253,7 +253,7 @@ def test_any_two_revisions_are_compared_and_each_is_offered(
         html = shown(client, pad, f"revisions/?{query}")
         assert difference(html) == "one <del>two</del><ins>2</ins> three<ins> four</ins>", query
         assert 'aria-label="From revision 2" checked' in html
-        assert 'aria-label="To revision 4" checked' in html
+        assert 'aria-label="To revision 4" aria-pressed="true"' in html
     assert re.findall(r"Restore revision (\d)", shown(client, pad, "revisions/?from=1&to=3")) == ["1", "3"]
     assert difference(shown(client, pad, "revisions/?to=3")) == "one <del>two</del><ins>2</ins> three"
     assert difference(shown(client, pad, "revisions/?from=3&to=3")) == "one 2 three"
@@ -272,7 +272,8 @@ def test_handles_on_other_pages_of_the_list_are_kept(client: Client, ben: Caller
         assert [line.state.revision for line in page[lines]] == [number]
     html = shown(client, pad, "revisions/?from=2&to=60")
     assert 'aria-label="From revision 2" checked' in html
-    assert html.count(" checked") == 2
+    assert 'aria-label="To revision 60" aria-pressed="true"' in html
+    assert '<input type="hidden" name="to" value="60">' in html
 
 
 @pytest.mark.parametrize("state", ["0", "99", "x", "-1", "9" * 30, ""])

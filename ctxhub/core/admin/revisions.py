@@ -58,10 +58,12 @@ class Revisions(Generic[StateT]):
 class StateLine:
     """A state in the list; `delta`: its size minus that of the state before, or None if unknown.
 
-    `is_from`, `is_to`: whether the page compares it; `is_chosen`: whether the page is about it alone.
+    `agent_id`: None if nobody of that name is registered. `is_from`, `is_to`: whether the page compares it;
+    `is_chosen`: whether the page is about it alone.
     """
 
     state: State
+    agent_id: int | None
     change: str
     delta: int | None
     is_present: bool
@@ -87,6 +89,11 @@ class Compared:
     @property
     def states(self) -> list[State]:
         return [self.chosen] if self.chosen else [state for state in (self.old, self.new) if state]
+
+    @property
+    def ends(self) -> list[State]:
+        """The states from and to which the page compares, newer first."""
+        return [self.new, *([self.old] if self.old else [])]
 
     @property
     def handles(self) -> tuple[int, int]:
@@ -115,14 +122,15 @@ def revisions_page(request: HttpRequest, of: Revisions[StateT]) -> dict[str, Any
     states = [state for state in read if state]
     is_complete = len(states) == len(read)
     compared = _compared(of, states, view) if is_complete else None
+    lines = _Lines(of, compared, _ids_of_agents(of, page, compared))
     return {
-        "lines": _lines(of, found, compared),
-        "newer_lines": _lines_elsewhere(of, page, compared, is_newer=True),
-        "older_lines": _lines_elsewhere(of, page, compared, is_newer=False),
+        "lines": lines.of_page(found),
+        "newer_lines": lines.elsewhere(page, is_newer=True),
+        "older_lines": lines.elsewhere(page, is_newer=False),
         "older": page[-1].revision if len(found) > STATES_SHOWN else None,
         "before": before if before <= of.present else None,
         "compared": compared,
-        "descriptions": _descriptions(of, compared),
+        "descriptions": _descriptions(of, compared, lines.agent_ids),
         "missing": next((number for number, state in zip(numbers, read, strict=False) if not state), None),
     }
 
@@ -168,38 +176,60 @@ def _number(request: HttpRequest, name: str) -> int:
 # -- The list --------------------------------------------------------------------------------------
 
 
-def _lines(of: Revisions[StateT], found: Sequence[StateT], compared: Compared | None) -> list[StateLine]:
-    lines = []
-    for index, state in enumerate(found[:STATES_SHOWN]):
-        older = found[index + 1] if index + 1 < len(found) else None
-        is_first = state.revision == 1
-        delta = of.size(state) - of.size(older) if older else of.size(state) if is_first else None
-        lines.append(_line(of, state, delta, compared))
-    return lines
-
-
-def _lines_elsewhere(
-    of: Revisions[StateT], page: Sequence[StateT], compared: Compared | None, *, is_newer: bool
-) -> list[StateLine]:
-    """The compared states that stand on newer or older pages of the list, so that the form sends them."""
-    if not compared or not page:
-        return []
-    states: list[Any] = [compared.new, *([compared.old] if compared.old else [])]
-    first, last = page[0].revision, page[-1].revision
-    return [
-        _line(of, state, None, compared)
-        for state in states
-        if (state.revision > first if is_newer else state.revision < last)
+def _ids_of_agents(
+    of: Revisions[StateT], page: Sequence[StateT], compared: Compared | None
+) -> Mapping[str, int]:
+    """Those of all states on the page, by case-folded name."""
+    states: list[State] = [
+        *page,
+        *(compared.states if compared else ()),
+        *(compared.ends if compared else ()),
     ]
+    return ids_of_names(of.project_id, {state.agent.casefold() for state in states})
 
 
-def _line(of: Revisions[StateT], state: StateT, delta: int | None, compared: Compared | None) -> StateLine:
-    number = state.revision
-    old, new = compared.handles if compared else (0, 0)
-    is_chosen = bool(compared and compared.chosen and compared.chosen.revision == number)
-    return StateLine(
-        state, of.change(state), delta, number == of.present, number == old, number == new, is_chosen
-    )
+@dataclass(frozen=True, slots=True)
+class _Lines(Generic[StateT]):
+    """Makes the lines of the list."""
+
+    of: Revisions[StateT]
+    compared: Compared | None
+    agent_ids: Mapping[str, int]
+
+    def of_page(self, found: Sequence[StateT]) -> list[StateLine]:
+        size = self.of.size
+        lines = []
+        for index, state in enumerate(found[:STATES_SHOWN]):
+            older = found[index + 1] if index + 1 < len(found) else None
+            is_first = state.revision == 1
+            delta = size(state) - size(older) if older else size(state) if is_first else None
+            lines.append(self._line(state, delta))
+        return lines
+
+    def elsewhere(self, page: Sequence[StateT], *, is_newer: bool) -> list[StateLine]:
+        """The compared states that stand on newer or older pages of the list, so that the form sends them."""
+        if not self.compared or not page:
+            return []
+        first, last = page[0].revision, page[-1].revision
+        return [
+            self._line(state, None)
+            for state in self.compared.ends
+            if (state.revision > first if is_newer else state.revision < last)
+        ]
+
+    def _line(self, state: Any, delta: int | None) -> StateLine:
+        number, compared = state.revision, self.compared
+        old, new = compared.handles if compared else (0, 0)
+        return StateLine(
+            state,
+            self.agent_ids.get(state.agent.casefold()),
+            self.of.change(state),
+            delta,
+            is_present=number == self.of.present,
+            is_from=number == old,
+            is_to=number == new,
+            is_chosen=bool(compared and compared.chosen and compared.chosen.revision == number),
+        )
 
 
 # -- The comparison --------------------------------------------------------------------------------
@@ -229,13 +259,14 @@ def _difference(old: str, new: str) -> list[Part]:
     return [] if old == new else parts_of(diff(old, new))
 
 
-def _descriptions(of: Revisions[StateT], compared: Compared | None) -> list[Description]:
+def _descriptions(
+    of: Revisions[StateT], compared: Compared | None, agent_ids: Mapping[str, int]
+) -> list[Description]:
     states: list[Any] = compared.states if compared else []
-    ids = ids_of_names(of.project_id, [state.agent.casefold() for state in states])
     return [
         Description(
             state,
-            ids.get(state.agent.casefold()),
+            agent_ids.get(state.agent.casefold()),
             of.change(state),
             counted(of.size(state), of.unit),
             state.revision != of.present,
