@@ -2,7 +2,7 @@
 
 from memory import overview
 from memory.constraints.admin import constraints
-from memory.decisions.admin import decisions, templates, timeline
+from memory.decisions.admin import decisions, most_changed, templates, timeline
 from memory.memories.admin import contexts, memories, relationships
 from memory.scratchpads.admin import needs, scratchpads, workflows
 from memory.snapshots.admin import snapshots
@@ -12,6 +12,7 @@ __all__ = [
     "contexts",
     "decisions",
     "memories",
+    "most_changed",
     "needs",
     "overview",
     "relationships",

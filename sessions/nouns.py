@@ -1,9 +1,10 @@
 """Registers the nouns of the sessions app with the hub."""
 
 from ctxhub.core.hub.selectors.hub import register_agent_facts
+from ctxhub.core.hub.selectors.stored import stored_beside
 from ctxhub.core.links import heads_of
 from ctxhub.core.registry import Noun, counter_of, register
-from sessions.models import AgentSession
+from sessions.models import AgentSession, ContextItem, Conversation
 from sessions.sittings.history.sessions import HISTORY
 from sessions.sittings.selectors.sessions import current_sessions, ids_of_sessions, open_sessions
 
@@ -21,4 +22,5 @@ register(
         wakes=False,
     )
 )
+stored_beside += [("conversations of sessions", Conversation), ("context items of sessions", ContextItem)]
 register_agent_facts(current_sessions, "session")

@@ -1,5 +1,6 @@
 """The page of use and cost: its figures are those of the API, and its statements do not grow with the use."""
 
+import json
 import re
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -12,10 +13,14 @@ from django.test.utils import CaptureQueriesContext
 
 from ctxhub.core.admin.graphs.stacked_chart import Series, stacked_chart
 from ctxhub.core.kit.caller import Caller
-from ctxhub.core.models import Project
+from ctxhub.core.models import Event, Project
 from ctxhub.core.toolbox.dispatch import call
 from ctxhub.core.use.selectors import list_use
 from ctxhub.core.use.tally import EMPTY_SEARCHES, WRITER, Call, found_nothing
+from memory.decisions.selectors.trends import list_trends
+from memory.decisions.services.decisions import deprecate_decision, set_decision
+from memory.memories.services.memories import add_memory
+from memory.models import Decision
 from tests.people import VIEWER, member
 
 pytestmark = pytest.mark.django_db
@@ -104,6 +109,11 @@ def test_the_chart_has_each_day_and_names_the_tools(apollo: Project, client: Cli
     assert len(chart.columns) == 8
     hours = page(client, last="24h").context["chart"]
     assert len(hours.columns) == 25
+    rows = page(client).context["chart"].rows
+    assert [(row.name, row.values, row.total) for row in rows if row.total] == [
+        ("22 Nov", [500, 0], 500),
+        ("24 Nov", [0, 100], 100),
+    ]
     assert hours.columns[-1].title == "12:00: 100 tokens"
 
 
@@ -123,6 +133,60 @@ def test_what_is_unknown_and_what_nobody_was_given(ada: Caller, client: Client) 
     assert "old/&lt;b&gt;" in unread
     assert "gone" not in unread
     assert "new" not in unread
+
+
+def test_keys_that_change_most_are_counted_as_the_trends_count(ada: Caller, client: Client) -> None:
+    def decide(key: str, value: str, **ago: int) -> None:
+        with time_machine.travel(NOON - timedelta(**ago), tick=False):
+            set_decision(caller=ada, key=key, value=value)
+
+    for key, changes in (("api/auth", (20, 6, 5, 1)), ("api/<b>", (20, 3)), ("new", (2,)), ("old", (20, 9))):
+        for days in changes:
+            decide(key, f"{days} days ago", days=days)
+    decide("again", "one", hours=3)
+    decide("again", "two", hours=2)
+    with time_machine.travel(NOON - timedelta(hours=1), tick=False):
+        deprecate_decision(caller=ada, key="api/<b>")
+    with time_machine.travel(NOON, tick=False):
+        trends = list_trends(ada.project_id, since="7d").objects()
+    html = page(client).content.decode()
+    changed = {one.name: one.changes for one in page(client).context["changed"]}
+    assert changed == {"api/auth": 3, "api/<b>": 2, "again": 1}
+    assert next(iter(changed)) == "api/auth"
+    assert sum(changed.values()) == sum(row["changed"] + row["deprecated"] for row in trends)
+    assert "api/&lt;b&gt;</a></th><td>2</td>" in html
+    earlier = (NOON - timedelta(days=10)).isoformat(), (NOON - timedelta(days=5, hours=12)).isoformat()
+    of_old = page(client, **dict(zip(("from", "to"), earlier, strict=True))).context["changed"]
+    assert {one.name: one.changes for one in of_old} == {"old": 1, "api/auth": 1}
+
+
+def test_keys_of_other_projects_are_not_shown(ada: Caller, cy: Caller, client: Client) -> None:
+    for value in ("a", "b"):
+        set_decision(caller=cy, key="secret", value=value)
+    with time_machine.travel(NOON, tick=False):
+        add_memory(caller=cy, title="Moonshot", content="x" * 900)
+    shown = page(client).context
+    assert (shown["changed"], shown["largest"], shown["stored_bytes"]) == ([], [], 0)
+
+
+def test_rows_are_those_of_the_stats_and_bytes_those_of_the_texts(ada: Caller, client: Client) -> None:
+    set_decision(caller=ada, key="k", value="日本", rationale="why")
+    set_decision(caller=ada, key="k", value="日", rationale="why")
+    memory = add_memory(caller=ada, title="note", content="ü" * 500)["id"]
+    shown = page(client).context
+    stored = {kind.title: kind for kind in shown["stored"]}
+    stats = call(ada, "hub", {"action": "stats"})
+    assert stored["decisions"].rows == stats["decisions"][1]
+    assert stored["memories"].rows == stats["memories"]
+    assert stored["events"].rows == Event.objects.in_project(ada.project_id).count()
+    row = Decision.objects.in_project(ada.project_id).get()
+    jsons = (row.paths, row.alternatives, row.tradeoffs, row.metadata)
+    texts = "日why" + "".join(json.dumps(each) for each in jsons)
+    assert stored["decisions"].bytes == len(texts.encode())
+    assert stored["earlier decisions"].bytes >= len("日本".encode())
+    assert shown["stored_bytes"] == sum(kind.bytes for kind in stored.values())
+    largest = shown["largest"][0]
+    assert (largest.name, largest.url) == (f"memory:{memory}", f"/admin/memory/memory/{memory}/")
 
 
 def test_an_empty_hub_says_what_will_be_here(client: Client) -> None:

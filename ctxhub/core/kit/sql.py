@@ -131,6 +131,11 @@ def ending(column: str, characters: int = 20) -> str:
     return f"{function}({column}, {characters if function == 'right' else -characters})"
 
 
+def size(column: str) -> str:
+    """The bytes of a text or of JSON."""
+    return f"length(CAST({column} AS blob))" if is_sqlite() else f"octet_length(CAST({column} AS text))"
+
+
 @lru_cache(256)
 def stored_time(moment: datetime) -> Any:
     return connection.ops.adapt_datetimefield_value(moment)

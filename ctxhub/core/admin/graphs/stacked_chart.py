@@ -40,8 +40,21 @@ class Column:
 
 
 @dataclass(frozen=True, slots=True)
+class Row:
+    """The values at a name, as a table shows them: one for each area."""
+
+    name: str
+    values: Sequence[int]
+
+    @property
+    def total(self) -> int:
+        return sum(self.values)
+
+
+@dataclass(frozen=True, slots=True)
 class StackedChart:
     areas: Sequence[Area]
+    rows: Sequence[Row]
     columns: Sequence[Column]
     levels: Sequence[Mark]
     names: Sequence[Mark]
@@ -67,6 +80,7 @@ def stacked_chart(names: Sequence[str], series: Sequence[Series], unit: str) -> 
     skip = math.ceil(len(names) / LABELS)
     return StackedChart(
         areas=_areas(series, xs, width, top),
+        rows=[Row(name, [one.values[n] for one in series]) for n, name in enumerate(names)],
         columns=[
             Column(round(LEFT + width * n, 1), round(width, 1), _title(name, n, series, unit))
             for n, name in enumerate(names)

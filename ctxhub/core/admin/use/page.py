@@ -15,6 +15,8 @@ from ctxhub.core.accounts.selectors.config import read_config
 from ctxhub.core.admin.timeline.choices import period_choices
 from ctxhub.core.admin.timeline.periods import read_period
 from ctxhub.core.admin.urls import list_url
+from ctxhub.core.admin.use.changed import most_changed_of
+from ctxhub.core.admin.use.stored import stored_context
 from ctxhub.core.admin.use.sums import OTHERS, Sum, chart_by_tool, starts_of, sum_of, sums
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Project
@@ -64,7 +66,9 @@ def use_context(project: Project, query: Mapping[str, str]) -> dict[str, Any]:
         "empty_searches": [(each, askers.get(each.name.casefold())) for each in empty],
         "empty_searches_url": list_url("core_emptysearch", project),
         "unread": [kind for find in unread for kind in find(project, ROWS_SHOWN)],
+        "changed": [one for find in most_changed_of for one in find(project, period, ROWS_SHOWN)],
         "tool_list": tool_list_tokens(),
+        **stored_context(project, ROWS_SHOWN),
     }
 
 

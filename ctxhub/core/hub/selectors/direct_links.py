@@ -4,8 +4,9 @@ from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from ctxhub.core.hub.selectors.heads import find_heads
 from ctxhub.core.links import Asked, Directions, Head, Holder, Link, LinkSource, ObjectKey, Words
-from ctxhub.core.registry import Noun, all_nouns, find_noun
+from ctxhub.core.registry import Noun, all_nouns
 
 # Most links of one noun in one direction.
 MOST_LINKS = 200
@@ -66,7 +67,7 @@ def find_direct_links(
             _add(causes, noun, start, found.causes, to_causes=True)
             _add(effects, noun, start, found.effects, to_causes=False)
     keys = {*causes, *effects}
-    heads = _heads(project_id, {start, *keys}) if keys else {}
+    heads = find_heads(project_id, {start, *keys}) if keys else {}
     if start not in heads:
         return None
     for both in causes.keys() & effects.keys():
@@ -100,18 +101,6 @@ def _edge(noun: Noun, link: Link, *, to_causes: bool) -> Edge:
     assert noun.links is not None
     plain = link.name.replace("_", " ")
     return Edge(holder, other, link.name, noun.links.words.get(link.name, Words(plain, plain)), noun.kind)
-
-
-def _heads(project_id: int, keys: Collection[ObjectKey]) -> Mapping[ObjectKey, Head]:
-    ids: dict[str, list[int]] = defaultdict(list)
-    for kind, row_id in sorted(keys):
-        ids[kind].append(row_id)
-    return {
-        (kind, row_id): head
-        for kind, some in ids.items()
-        if (noun := find_noun(kind)) and noun.heads
-        for row_id, head in noun.heads(project_id, some).items()
-    }
 
 
 def _neighbours(edges: _Edges, heads: Mapping[ObjectKey, Head]) -> Sequence[Neighbour]:

@@ -9,6 +9,7 @@ from typing import Annotated, TypeVar
 from typing_extensions import TypedDict
 
 from ctxhub.core.hub.rules.distances import distances
+from ctxhub.core.hub.selectors.heads import find_heads
 from ctxhub.core.hub.selectors.refs import find_id
 from ctxhub.core.kit.clock import format_time
 from ctxhub.core.kit.errors import NotFound, shown
@@ -198,14 +199,8 @@ class _Walk:
         self._beside = self._cut(found, MOST_LINKS)
 
     def _read_heads(self, keys: Iterable[ObjectKey]) -> None:
-        ids: dict[str, list[int]] = defaultdict(list)
-        for kind, row_id in keys:
-            if (kind, row_id) not in self._heads:
-                ids[kind].append(row_id)
-        for kind, some in ids.items():
-            noun = find_noun(kind)
-            read = noun.heads(self._project_id, some) if noun and noun.heads else {}
-            self._heads |= {(kind, row_id): head for row_id, head in read.items()}
+        new = [key for key in keys if key not in self._heads]
+        self._heads |= find_heads(self._project_id, new)
 
     def _asking(self, keys: Sequence[ObjectKey]) -> Asked:
         return Asked(self._project_id, keys, self._to_causes, MOST_LINKS + 1)
