@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ctxhub.core.kit.errors import InvalidInput
-from ctxhub.core.kit.listing import Listing, make_cursor, preview, read_cursor, total_of
+from ctxhub.core.kit.listing import Listing, make_cursor, page_in_memory, preview, read_cursor, total_of
 from ctxhub.core.text.token_count import count_tokens
 
 texts = st.text(max_size=80)
@@ -140,3 +140,18 @@ def test_a_cursor_with_an_invalid_time_is_refused(value: Any) -> None:
 def test_any_text_is_refused_as_a_cursor(text: str) -> None:
     with pytest.raises(InvalidInput, match="cursor"):
         read_cursor(text, str, str, int)
+
+
+def test_a_list_in_memory_is_paged_by_its_rows() -> None:
+    def page(cursor: str | None = None, *, is_cut: bool = False) -> Listing:
+        return page_in_memory(("n",), range(5), lambda n: [n], limit=2, cursor=cursor, is_cut=is_cut)
+
+    first = page()
+    assert (first.rows, first.extra) == ([[0], [1]], {"total": 5})
+    assert page(first.next).rows == [[2], [3]]
+    assert first.cursor_after
+    assert page(first.cursor_after(1)).rows == [[1], [2]]
+    last = page(make_cursor(4), is_cut=True)
+    assert (last.rows, last.next, last.extra) == ([[4]], None, {"total": 5, "more": True})
+    with pytest.raises(InvalidInput):
+        page("nonsense")

@@ -5,9 +5,8 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
-from django.contrib import admin, messages
-from django.contrib.admin.utils import unquote
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.contrib import admin
+from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
@@ -49,6 +48,7 @@ class AgentAdmin(ProjectAdmin):
     menu = Menu("Activity", "smart_toy")
     when_empty = "An agent is listed with its first call, and a person with their first write."
     add_scope = change_scope = delete_scope = None
+    why_missing = ""
 
     list_display = ("name", "is_who", "state", "last_seen", "first_seen", "log")
     list_filter = (ProjectFilter, ("kind", ChoicesDropdownFilter))
@@ -80,18 +80,11 @@ class AgentAdmin(ProjectAdmin):
 
     # -- The page ----------------------------------------------------------------------------------
 
-    def change_view(
-        self,
-        request: HttpRequest,
-        object_id: str,
-        form_url: str = "",
-        extra_context: dict[str, Any] | None = None,
-    ) -> HttpResponse:
+    def page_for_form(self, request: HttpRequest, object_id: str) -> HttpResponse:
         """What the agent does, holds, owes and costs. The number of statements does not grow."""
-        agent = self.get_object(request, unquote(object_id))
+        agent = self.get_object(request, object_id)
         if agent is None:
-            messages.warning(request, f"There is no agent {object_id} here.")
-            return HttpResponseRedirect(self.url("changelist"))
+            return self.missing(request, object_id)
         project, access = agent.project, access_of(request)
         [facts] = list_agents(project.pk, among=agents_of(project.pk).filter(pk=agent.pk)).objects()
         return self.page(

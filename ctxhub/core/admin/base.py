@@ -66,6 +66,7 @@ class ProjectAdmin(ModelAdmin):
     refs_are_numbers: ClassVar[bool] = True
     # How rows come about, for a person who sees an empty list.
     when_empty: ClassVar[str] = ""
+    why_missing: ClassVar[str] = "Perhaps it was deleted?"
 
     change_list_template = "ctxhub/list.html"
     change_form_template = "ctxhub/form.html"
@@ -351,6 +352,29 @@ class ProjectAdmin(ModelAdmin):
         return self.project_of(row) if row is not None else None
 
     # -- Custom pages ------------------------------------------------------------------------------
+
+    def change_view(
+        self,
+        request: HttpRequest,
+        object_id: str,
+        form_url: str = "",
+        extra_context: dict[str, Any] | None = None,
+    ) -> HttpResponse:
+        """The form of a row, or the page in its place."""
+        if page := self.page_for_form(request, unquote(object_id)):
+            return page
+        response: HttpResponse = super().change_view(request, object_id, form_url, extra_context)
+        return response
+
+    def page_for_form(self, request: HttpRequest, object_id: str) -> HttpResponse | None:
+        """What a person sees in place of the form of a row; None: the form."""
+        return None
+
+    def missing(self, request: HttpRequest, object_id: object) -> HttpResponse:
+        """Redirects to the list with a message that the row does not exist."""
+        text = f"There is no {self.opts.verbose_name} {object_id} here. {self.why_missing}"
+        messages.warning(request, text.strip())
+        return HttpResponseRedirect(self.url("changelist"))
 
     def url(self, name: str, *arguments: Any) -> str:
         return reverse(f"admin:{self.opts.app_label}_{self.opts.model_name}_{name}", args=arguments)

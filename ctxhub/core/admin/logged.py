@@ -2,7 +2,6 @@
 
 from typing import Any, ClassVar
 
-from django.contrib import messages
 from django.contrib.admin import AdminSite
 from django.contrib.admin.utils import unquote
 from django.db.models import Model
@@ -26,7 +25,6 @@ class LoggedAdmin(ProjectAdmin):
     ref_kind: ClassVar[str]
     ref_field: ClassVar[str] = "pk"
     page_name: ClassVar[str] = "change"
-    why_missing: ClassVar[str] = "Perhaps it was deleted?"
 
     def __init__(self, model: type[Model], admin_site: AdminSite) -> None:
         super().__init__(model, admin_site)
@@ -65,12 +63,6 @@ class LoggedAdmin(ProjectAdmin):
 
     def log_url(self, row: Any) -> str:
         return list_url("core_event", self.project_of(row), ref=self.ref_of(row))
-
-    def missing(self, request: HttpRequest, object_id: object) -> HttpResponse:
-        """Redirects to the list with a message that the row does not exist."""
-        noun = self.opts.verbose_name
-        messages.warning(request, f"There is no {noun} {object_id} here. {self.why_missing}")
-        return HttpResponseRedirect(self.url("changelist"))
 
     # -- Common columns ----------------------------------------------------------------------------
 

@@ -5,7 +5,6 @@ from functools import partial
 from typing import Any, ClassVar
 
 from django.contrib import messages
-from django.contrib.admin.utils import unquote
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path
@@ -117,21 +116,14 @@ class NounAdmin(RowActionAdmin, IndexedAdmin):
 
     # -- The form ----------------------------------------------------------------------------------
 
-    def change_view(
-        self,
-        request: HttpRequest,
-        object_id: str,
-        form_url: str = "",
-        extra_context: dict[str, Any] | None = None,
-    ) -> HttpResponse:
-        """The form. A person who cannot edit the row is redirected to the read page."""
+    def page_for_form(self, request: HttpRequest, object_id: str) -> HttpResponse | None:
+        """A person who cannot edit the row is redirected to the read page."""
         if not self.has_change_form:
-            return self._to_page(request, unquote(object_id))
-        row = self.get_object(request, unquote(object_id))
+            return self._to_page(request, object_id)
+        row = self.get_object(request, object_id)
         if row is not None and request.method == "GET" and not self._is_editable(request, row):
             return HttpResponseRedirect(self.page_of_id(row.pk))
-        response: HttpResponse = super().change_view(request, object_id, form_url, extra_context)
-        return response
+        return None
 
     def _to_page(self, request: HttpRequest, object_id: str) -> HttpResponse:
         row_id = read_id(object_id)

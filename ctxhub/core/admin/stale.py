@@ -135,13 +135,7 @@ class StaleRowAdmin(ProjectAdmin):
     def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[ChangeList]:
         return StaleList
 
-    def change_view(
-        self,
-        request: HttpRequest,
-        object_id: str,
-        form_url: str = "",
-        extra_context: dict[str, Any] | None = None,
-    ) -> HttpResponse:
+    def page_for_form(self, request: HttpRequest, object_id: str) -> HttpResponse:
         """A row has no page of its own."""
         return HttpResponseRedirect(self.url("changelist"))
 

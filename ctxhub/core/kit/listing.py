@@ -19,6 +19,7 @@ from ctxhub.core.kit.errors import InvalidInput
 
 Row = Sequence[Any]
 AnswerT = TypeVar("AnswerT")
+ItemT = TypeVar("ItemT")
 Show = Callable[[Any], Any]
 
 PREVIEW_CHARACTERS = 200
@@ -138,6 +139,29 @@ def _with_lists(answer: Any, show: Callable[[Listing], Any], *, keeps_empty: boo
         return isinstance(node, Listing) and not node.rows
 
     return within(answer)
+
+
+def page_in_memory(
+    columns: Sequence[str],
+    found: Sequence[ItemT],
+    row_of: Callable[[ItemT], Row],
+    *,
+    limit: int,
+    cursor: str | None,
+    is_cut: bool = False,
+) -> Listing:
+    """A page of a list that is computed whole; its cursors count the rows. Raises InvalidInput.
+
+    `is_cut`: there are more rows than were found.
+    """
+    start = read_cursor(cursor, int)[0] if cursor else 0
+    return Listing(
+        columns,
+        [row_of(one) for one in found[start : start + limit]],
+        next=make_cursor(start + limit) if len(found) > start + limit else None,
+        extra={"total": len(found), **({"more": True} if is_cut else {})},
+        cursor_after=lambda count: make_cursor(start + count),
+    )
 
 
 def total_of(counted: int) -> dict[str, Any]:

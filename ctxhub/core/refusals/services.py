@@ -5,13 +5,13 @@ from datetime import datetime, timedelta
 from typing import Any, NamedTuple, TypeGuard
 
 from ctxhub.core.accounts.models.config import Config
+from ctxhub.core.accounts.selectors.projects import by_existing_project
 from ctxhub.core.events.services.cleanup import REMOVED_AT_ONCE, cleanup_tasks
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.background import BackgroundWriter
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import Conflict, CtxhubError, NotAllowed, Unauthenticated
 from ctxhub.core.kit.transactions import touch_transaction
-from ctxhub.core.models import Project
 from ctxhub.core.refusals.models import NOTE_LENGTH, REF_LENGTH
 from ctxhub.core.refusals.sql import Counted, Key, add_refusals, count_rows_by_agent, delete_refusals
 from ctxhub.core.text.secrets import mask_secrets
@@ -78,14 +78,11 @@ def clean_refusals(project_id: int, now: datetime, config: Config) -> dict[str, 
 
 def write_refusals(refused: Sequence[Refused]) -> None:
     """Add what was refused to the counts, one transaction a project. No project's write lock is needed."""
-    by_project: dict[int, list[Refused]] = {}
-    for each in refused:
-        by_project.setdefault(each.project_id, []).append(each)
-    for project_id in Project.objects.filter(pk__in=by_project).values_list("pk", flat=True):
+    for project_id, of_project in by_existing_project(refused, lambda each: each.project_id):
         with touch_transaction():
             hour = clock.now().replace(minute=0, second=0, microsecond=0)
             rows = count_rows_by_agent(project_id, hour)
-            add_refusals(project_id, _counts(by_project[project_id], rows).items())
+            add_refusals(project_id, _counts(of_project, rows).items())
 
 
 # -- Pieces ----------------------------------------------------------------------------------------

@@ -2,12 +2,21 @@
 
 from collections.abc import Iterable
 from datetime import datetime
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ctxhub.core.kit import sql
+from ctxhub.core.kit.counts import Counts, How
 
-AT_ONCE = 1_000
-_KEY = ("project_id", "ref", "folded", "code", "minute")
+REFUSALS = Counts(
+    "core_refusal",
+    ("ref", "folded", "code", "minute"),
+    {
+        "name": How.KEPT,
+        "count": How.ADDED,
+        "first_at": How.KEPT,
+        **dict.fromkeys(("last_at", "note"), How.LATEST),
+    },
+)
 
 
 class Key(NamedTuple):
@@ -28,27 +37,7 @@ class Counted(NamedTuple):
 
 
 def add_refusals(project_id: int, counts: Iterable[tuple[Key, Counted]]) -> None:
-    """Add to the counts, in the order of the keys: two processes that add at once wait for each other."""
-    for some in sql.chunks(sorted(counts), AT_ONCE):
-        sql.insert(
-            "core_refusal",
-            (*_KEY, "name", "count", "first_at", "last_at", "note"),
-            [
-                (
-                    *(project_id, key.ref, key.folded, key.code, sql.stored_time(key.minute)),
-                    *(
-                        new.name,
-                        new.times,
-                        sql.stored_time(new.first_at),
-                        sql.stored_time(new.last_at),
-                        new.note,
-                    ),
-                )
-                for key, new in some
-            ],
-            f"ON CONFLICT ({', '.join(_KEY)}) DO UPDATE SET count = core_refusal.count + excluded.count,"
-            " last_at = excluded.last_at, note = excluded.note",
-        )
+    REFUSALS.add(project_id, (_record(key, new) for key, new in counts))
 
 
 def count_rows_by_agent(project_id: int, since: datetime) -> dict[str, int]:
@@ -61,8 +50,11 @@ def count_rows_by_agent(project_id: int, since: datetime) -> dict[str, int]:
 
 def delete_refusals(project_id: int, before: datetime, at_most: int) -> int:
     """Delete the oldest refusals from before a time; returns how many."""
-    statement = (
-        "DELETE FROM core_refusal WHERE id IN (SELECT id FROM core_refusal"
-        " WHERE project_id = %s AND minute < %s ORDER BY minute, id LIMIT %s) RETURNING id"
+    return REFUSALS.delete_oldest(project_id, "minute", before, at_most)
+
+
+def _record(key: Key, new: Counted) -> tuple[Any, ...]:
+    return (
+        *(key.ref, key.folded, key.code, sql.stored_time(key.minute)),
+        *(new.name, new.times, sql.stored_time(new.first_at), sql.stored_time(new.last_at), new.note),
     )
-    return len(sql.rows(statement, [project_id, sql.stored_time(before), at_most]))

@@ -18,7 +18,7 @@ from ctxhub.core.kit.clock import format_time
 from ctxhub.core.kit.errors import InvalidInput
 from ctxhub.core.kit.inputs import clean_limit, clean_moment, clean_name, clean_one_of, clean_words
 from ctxhub.core.kit.keyset import page_of
-from ctxhub.core.kit.listing import Listing, Row, make_cursor, read_cursor
+from ctxhub.core.kit.listing import Listing, Row, page_in_memory
 from ctxhub.core.toolbox.argument_types import About, Time
 from ctxhub.core.use.models import EmptySearch
 from ctxhub.core.use.sql import UseRow, read_use, read_use_of_agents
@@ -102,15 +102,7 @@ def list_use(
         tool=clean_name(tool, "tool") if tool else None,
     )
     rows.sort(key=lambda row: (-row.hour.timestamp(), row.name.casefold(), row.operation))
-    start = read_cursor(cursor, int)[0] if cursor else 0
-    page = rows[start : start + limit]
-    return Listing(
-        COLUMNS,
-        [_row(row, kinds) for row in page],
-        next=make_cursor(start + limit) if len(rows) > start + limit else None,
-        extra={"total": len(rows)},
-        cursor_after=lambda count: make_cursor(start + count),
-    )
+    return page_in_memory(COLUMNS, rows, lambda row: _row(row, kinds), limit=limit, cursor=cursor)
 
 
 def list_empty_searches(

@@ -1,14 +1,12 @@
 """Adds up use in the background: a call neither waits for it nor writes it."""
 
-from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
-from typing import TypeVar
 
 from ctxhub.core.accounts.models.config import Config
+from ctxhub.core.accounts.selectors.projects import by_existing_project
 from ctxhub.core.events.services.cleanup import REMOVED_AT_ONCE, cleanup_tasks
 from ctxhub.core.kit.transactions import touch_transaction
-from ctxhub.core.models import Project
 from ctxhub.core.text.secrets import mask_secrets
 from ctxhub.core.text.token_count import count_tokens
 from ctxhub.core.use.entries import Asked, Behind, Use
@@ -28,12 +26,10 @@ from ctxhub.core.use.sql import (
 ROWS_OF_HOUR = 2_000
 QUESTIONS_KEPT = 1_000
 
-EntryT = TypeVar("EntryT", Use, Asked)
-
 
 def write_use(uses: Sequence[Use]) -> None:
     """Add calls to the counts, one transaction a project. No project's write lock is needed."""
-    for project_id, of_project in _by_project(uses):
+    for project_id, of_project in by_existing_project(uses, lambda use: use.kind[0]):
         counts = _added_up(of_project)
         with touch_transaction():
             rows = count_rows(project_id, {key.hour for key in counts})
@@ -42,7 +38,7 @@ def write_use(uses: Sequence[Use]) -> None:
 
 def write_empty_searches(asked: Sequence[Asked]) -> None:
     """Add questions that found nothing, one transaction a project."""
-    for project_id, of_project in _by_project(asked):
+    for project_id, of_project in by_existing_project(asked, lambda each: each.project_id):
         times: dict[str, AskedTimes] = {}
         for each in of_project:
             query = _masked(each.query)
@@ -63,15 +59,6 @@ def clean_use(project_id: int, now: datetime, config: Config) -> dict[str, int]:
 
 
 # -- Pieces ----------------------------------------------------------------------------------------
-
-
-def _by_project(entries: Sequence[EntryT]) -> Iterable[tuple[int, list[EntryT]]]:
-    """The entries of each project; without those of projects that are deleted meanwhile."""
-    by_project: dict[int, list[EntryT]] = defaultdict(list)
-    for entry in entries:
-        by_project[_project_of(entry)].append(entry)
-    known = Project.objects.filter(pk__in=by_project).values_list("pk", flat=True)
-    return [(project_id, by_project[project_id]) for project_id in known]
 
 
 def _added_up(uses: Iterable[Use]) -> dict[Key, Counted]:
@@ -107,10 +94,6 @@ def _sum(old: Counted, new: Counted) -> Counted:
         old.whole_tokens + new.whole_tokens,
         max(old.most_tokens, new.most_tokens),
     )
-
-
-def _project_of(entry: Use | Asked) -> int:
-    return entry.kind[0] if isinstance(entry, Use) else entry.project_id
 
 
 def _tokens(behind: Behind) -> int:

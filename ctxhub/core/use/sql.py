@@ -6,10 +6,28 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from ctxhub.core.kit import sql
+from ctxhub.core.kit.counts import Counts, How
 
-AT_ONCE = 500
-_KEY = ("project_id", "hour", "folded", "operation")
-_SEARCH_KEY = ("project_id", "folded")
+USE = Counts(
+    "core_tokenuse",
+    ("hour", "folded", "operation"),
+    {
+        "name": How.KEPT,
+        "writes": How.KEPT,
+        **dict.fromkeys(("calls", "errors", "tokens", "whole_tokens"), How.ADDED),
+        "most_tokens": How.MOST,
+    },
+)
+EMPTY_SEARCHES = Counts(
+    "core_emptysearch",
+    ("folded",),
+    {
+        **dict.fromkeys(("query", "name"), How.LATEST),
+        "count": How.ADDED,
+        "first_at": How.KEPT,
+        "last_at": How.LATEST,
+    },
+)
 
 
 class Key(NamedTuple):
@@ -39,16 +57,7 @@ class AskedTimes(NamedTuple):
 
 
 def add_use(project_id: int, counts: Iterable[tuple[Key, Counted]]) -> None:
-    """Add to the counts, in the order of the keys: two processes that add at once wait for each other."""
-    for some in sql.chunks(sorted(counts), AT_ONCE):
-        sql.insert(
-            "core_tokenuse",
-            (*_KEY, "name", *_COLUMNS),
-            [(project_id, sql.stored_time(key.hour), key.folded, key.operation, *new) for key, new in some],
-            f"ON CONFLICT ({', '.join(_KEY)}) DO UPDATE SET {_ADDED}, most_tokens ="
-            " CASE WHEN excluded.most_tokens > core_tokenuse.most_tokens"
-            " THEN excluded.most_tokens ELSE core_tokenuse.most_tokens END",
-        )
+    USE.add(project_id, ((sql.stored_time(key.hour), key.folded, key.operation, *new) for key, new in counts))
 
 
 def count_rows(project_id: int, hours: Iterable[datetime]) -> dict[datetime, int]:
@@ -65,30 +74,18 @@ def count_rows(project_id: int, hours: Iterable[datetime]) -> dict[datetime, int
 
 def delete_use(project_id: int, before: datetime, at_most: int) -> int:
     """Delete the oldest counts from before a time; returns how many."""
-    statement = (
-        "DELETE FROM core_tokenuse WHERE id IN (SELECT id FROM core_tokenuse"
-        " WHERE project_id = %s AND hour < %s ORDER BY hour, id LIMIT %s) RETURNING id"
-    )
-    return len(sql.rows(statement, [project_id, sql.stored_time(before), at_most]))
+    return USE.delete_oldest(project_id, "hour", before, at_most)
 
 
 def add_empty_searches(project_id: int, asked: Iterable[tuple[str, AskedTimes]]) -> None:
     """Add to how often questions, by case-folded text, found nothing."""
-    for some in sql.chunks(sorted(asked), AT_ONCE):
-        sql.insert(
-            "core_emptysearch",
-            (*_SEARCH_KEY, "query", "name", "count", "first_at", "last_at"),
-            [
-                (
-                    *(project_id, folded, new.query, new.name, new.times),
-                    *(sql.stored_time(new.first_at), sql.stored_time(new.last_at)),
-                )
-                for folded, new in some
-            ],
-            f"ON CONFLICT ({', '.join(_SEARCH_KEY)}) DO UPDATE SET"
-            " count = core_emptysearch.count + excluded.count,"
-            " name = excluded.name, query = excluded.query, last_at = excluded.last_at",
-        )
+    EMPTY_SEARCHES.add(
+        project_id,
+        (
+            (folded, *new[:3], sql.stored_time(new.first_at), sql.stored_time(new.last_at))
+            for folded, new in asked
+        ),
+    )
 
 
 def delete_empty_searches(project_id: int, before: datetime | None, keep: int, at_most: int) -> int:
@@ -102,13 +99,6 @@ def delete_empty_searches(project_id: int, before: datetime | None, keep: int, a
         " LIMIT %s OFFSET %s) others) gone LIMIT %s) RETURNING id"
     )
     return len(sql.rows(statement, [project_id, *values, project_id, at_most, keep, at_most]))
-
-
-_COLUMNS = ("writes", "calls", "errors", "tokens", "whole_tokens", "most_tokens")
-_ADDED = ", ".join(
-    f"{name} = core_tokenuse.{name} + excluded.{name}"
-    for name in ("calls", "errors", "tokens", "whole_tokens")
-)
 
 
 class UseRow(NamedTuple):

@@ -16,7 +16,7 @@ from ctxhub.core.kit.buckets import BUCKETS, start_of
 from ctxhub.core.kit.clock import format_time
 from ctxhub.core.kit.errors import InvalidInput
 from ctxhub.core.kit.inputs import clean_limit, clean_moment, clean_one_of
-from ctxhub.core.kit.listing import Listing, make_cursor, read_cursor
+from ctxhub.core.kit.listing import Listing, Row, page_in_memory
 from ctxhub.core.toolbox.argument_types import About, Time
 from memory.decisions.sql.trends import GROUPINGS, Step, read_steps
 
@@ -68,15 +68,7 @@ def list_trends(
     found = trends(read_steps(project_id, kind, last), bucket, zone)
     shown = [one for one in found if first is None or one.at >= start_of(first, bucket, zone)]
     shown.sort(key=lambda one: (-one.at.timestamp(), one.of))
-    start = read_cursor(cursor, int)[0] if cursor else 0
-    page = shown[start : start + limit]
-    return Listing(
-        COLUMNS,
-        [[format_time(one.at.astimezone(UTC)), one.of or None, *one[2:]] for one in page],
-        next=make_cursor(start + limit) if len(shown) > start + limit else None,
-        extra={"total": len(shown)},
-        cursor_after=lambda count: make_cursor(start + count),
-    )
+    return page_in_memory(COLUMNS, shown, _row, limit=limit, cursor=cursor)
 
 
 def trends(steps: Iterable[Step], bucket: str, zone: ZoneInfo) -> list[Trend]:
@@ -96,3 +88,7 @@ def trends(steps: Iterable[Step], bucket: str, zone: ZoneInfo) -> list[Trend]:
             in_force[step.of],
         )
     return list(sums.values())
+
+
+def _row(one: Trend) -> Row:
+    return [format_time(one.at.astimezone(UTC)), one.of or None, *one[2:]]

@@ -2,12 +2,11 @@
 
 from typing import Any
 
-from django.contrib import admin, messages
-from django.contrib.admin.utils import unquote
+from django.contrib import admin
 from django.core.paginator import Paginator
 from django.db.models import Count, IntegerField, OuterRef, QuerySet, Subquery
 from django.db.models.functions import Coalesce
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http import HttpRequest, HttpResponse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from unfold.decorators import display
@@ -35,6 +34,7 @@ ITEMS_SHOWN = 50
 class BriefingAdmin(ProjectPagesAdmin):
     menu = Menu("Activity", "assignment")
     add_scope = change_scope = delete_scope = None
+    why_missing = "Old ones are deleted."
     when_empty = "Agents are given things by brief and get; what they were given is recorded a second later."
     project_pages = {"brief": "Brief now", "check": "Check", "given": "Known at a time"}
 
@@ -90,18 +90,11 @@ class BriefingAdmin(ProjectPagesAdmin):
 
     # -- Reading -----------------------------------------------------------------------------------
 
-    def change_view(
-        self,
-        request: HttpRequest,
-        object_id: str,
-        form_url: str = "",
-        extra_context: dict[str, Any] | None = None,
-    ) -> HttpResponse:
+    def page_for_form(self, request: HttpRequest, object_id: str) -> HttpResponse:
         """What the agent was given, with the texts as they were."""
-        briefing = self.get_object(request, unquote(object_id))
+        briefing = self.get_object(request, object_id)
         if briefing is None:
-            messages.warning(request, f"There is no briefing {object_id} here. Old ones are deleted.")
-            return HttpResponseRedirect(self.url("changelist"))
+            return self.missing(request, object_id)
         items = BriefingItem.objects.in_project(briefing.project_id).filter(briefing=briefing)
         page = Paginator(items.select_related("briefing").order_by("pk"), ITEMS_SHOWN).get_page(
             request.GET.get("page")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing_extensions import TypedDict
 
 from ctxhub.core.kit.inputs import clean_limit
-from ctxhub.core.kit.listing import Listing, make_cursor, read_cursor
+from ctxhub.core.kit.listing import Listing, Row, page_in_memory
 from sessions.sittings.inputs.resources import clean_depth, clean_direction
 from sessions.sittings.sql.dependencies import (
     DependencyRow,
@@ -56,18 +56,14 @@ def list_dependencies(
     """
     file, limit, depth = clean_file(path), clean_limit(limit, at_most=MOST_ROWS), clean_depth(depth)
     word = clean_direction(direction)
-    start = read_cursor(cursor, int)[0] if cursor else 0
     ids = find_resources(project_id, [file])
     found = _walk(ids[file], word, depth) if ids else []
     rows, is_cut = found[:MOST_ROWS], len(found) > MOST_ROWS
-    page = rows[start : start + limit]
-    return Listing(
-        columns=COLUMNS,
-        rows=[[m.row.source, m.row.target, m.row.type, m.row.strength, m.depth] for m in page],
-        next=make_cursor(start + limit) if len(rows) > start + limit else None,
-        extra={"total": len(rows), **({"more": True} if is_cut else {})},
-        cursor_after=lambda count: make_cursor(start + count),
-    )
+    return page_in_memory(COLUMNS, rows, _row, limit=limit, cursor=cursor, is_cut=is_cut)
+
+
+def _row(met: Met) -> Row:
+    return [met.row.source, met.row.target, met.row.type, met.row.strength, met.depth]
 
 
 def _walk(resource_id: int, direction: str, depth: int) -> list[Met]:
