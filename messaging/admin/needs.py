@@ -117,7 +117,7 @@ def _unclaimed(request: "Unclaimed") -> list[Part]:
     others = request.recipients - 1
     to: list[Part] = ["everyone"]
     if request.to is not None:
-        to = [Name(request.to), f" and {counted(others, 'others')}" if others else ""]
+        to = [Name(request.to, request.to_id), f" and {counted(others, 'others')}" if others else ""]
     asks: list[Part] = [Name(request.sender, request.sender_id), " asks ", *to, ": ", Quote(request.text)]
     if request.requests == 1:
         return ["Nobody claims a request ", Since(request.sent_at), ". ", *asks]

@@ -34,7 +34,8 @@ class Owing:
 class Unclaimed:
     """The most urgent request of a project that nobody claims, and how many there are.
 
-    `to`: the first of its recipients, and how many it has. `projects`: how many have such requests.
+    `to`: the first of its recipients, `to_id` if it is registered, and how many it has. `projects`: how many
+    have such requests.
     """
 
     project_id: int
@@ -48,6 +49,7 @@ class Unclaimed:
     requests: int
     projects: int
     sender_id: int
+    to_id: int | None
 
 
 def read_owing(project_ids: Sequence[int], limit: int) -> list[Owing]:
@@ -132,7 +134,10 @@ def read_unclaimed(
             CASE WHEN f.to_everyone THEN NULL ELSE
                 (SELECT min(d.name) FROM messaging_delivery d WHERE d.message_id = f.id) END,
             (SELECT count(*) FROM messaging_delivery d WHERE d.message_id = f.id), f.requests, f.projects,
-            f.sender_id
+            f.sender_id,
+            (SELECT r.id FROM messaging_delivery d
+                LEFT JOIN core_agent r ON r.project_id = f.project_id AND r.folded = d.folded
+                WHERE d.message_id = f.id ORDER BY d.name LIMIT 1)
         FROM first f JOIN messaging_message m ON m.id = f.id JOIN core_agent a ON a.id = f.sender_id
         ORDER BY f.priority DESC, f.id""",
         [*values, sql.stored_time(sent_before), sql.stored_time(now), limit],

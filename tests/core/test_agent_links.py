@@ -1,13 +1,16 @@
 """In the admin the name of an agent is a link to its page; the name of nobody is text."""
 
 import re
+from datetime import timedelta
 from typing import Any
 
 import pytest
+import time_machine
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
+from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import CtxhubError
 from ctxhub.core.models import Agent, Project
@@ -21,6 +24,7 @@ from messaging.models import Message
 from sessions.briefings.services.recording import WRITER as GIVEN
 from tests.messaging.mail import known, send
 from tests.people import ADMIN, member
+from tracking.models import Resource
 from tracking.services.leases import acquire_lease
 
 pytestmark = pytest.mark.django_db
@@ -162,3 +166,24 @@ def test_the_page_of_a_decision_links_its_agent(client: Client) -> None:
     link = f'<a class="ctx-agent" href="/admin/core/agent/{ben.pk}/change/">ben</a>'
     assert re.search(rf"version 1.0.0 in [^<]*, .* by {link}", html)
     assert f"<dt>Agent</dt><dd>{link}</dd>" in html
+
+
+def test_a_file_links_those_who_have_leased_it(client: Client) -> None:
+    ben, file = Agent.unscoped.get(name="ben"), Resource.unscoped.get(path="ben/a.py")
+    html = client.get(f"/admin/tracking/resource/{file.pk}/").content.decode()
+    leased = html.partition("<dt>Leased by</dt>")[2].partition("</dd>")[0]
+    assert f'<a class="ctx-chip ctx-agent" href="/admin/core/agent/{ben.pk}/change/">ben</a>' in leased
+
+
+def test_a_brief_links_who_wrote_its_rows(client: Client) -> None:
+    ben = Agent.unscoped.get(name="ben")
+    html = client.get("/admin/agent_sessions/briefing/brief/?agent=ada").content.decode()
+    assert f'<a class="ctx-agent" href="/admin/core/agent/{ben.pk}/change/">ben</a>, ' in html
+
+
+def test_the_first_page_links_whom_a_request_asks(client: Client, ada: Caller) -> None:
+    ben = Agent.unscoped.get(name="ben")
+    with time_machine.travel(clock.now() - timedelta(hours=3)):
+        send(ada, "Fix it.", to=["ben", "nobody at all"], type="request")
+    html = client.get("/admin/").content.decode()
+    assert re.search(rf'asks <a [^>]*href="/admin/core/agent/{ben.pk}/change/">ben</a> and 1 other', html)

@@ -46,6 +46,13 @@ def shown(client: Client, address: str, **query: Any) -> str:
     return unescape(page.content.decode())
 
 
+def link_to(name: str) -> str:
+    """The name of a registered agent as a link to its page."""
+    return (
+        f'<a class="ctx-agent" href="/admin/core/agent/{Agent.unscoped.get(name=name).pk}/change/">{name}</a>'
+    )
+
+
 def context(client: Client, address: str, **query: Any) -> Any:
     return client.get(address, query).context
 
@@ -165,14 +172,14 @@ def test_anothers_exclusive_lease_is_not_clear(client: Client, ada: Caller) -> N
     acquire_lease(caller=ada, paths=["src/**"], reason="Big move", minutes=30)
     page = shown(client, CHECK, paths="src/a.py", agent="ben")
     assert "Not clear for ben" in page
-    assert "<strong>ada</strong> has an exclusive lease until 12:30Z: src/** (Big move)" in page
+    assert f"<strong>{link_to('ada')}</strong> has an exclusive lease until 12:30Z: src/** (Big move)" in page
 
 
 def test_a_change_by_another_is_not_clear(client: Client, ada: Caller) -> None:
     record_change(caller=ada, path="src/a.py", change="modified", description="Split it")
     with time_machine.travel(NOON + timedelta(minutes=5)):
         page = shown(client, CHECK, paths="src/a.py")
-    assert "<strong>ada</strong> modified 5 min ago: src/a.py: Split it" in page
+    assert f"<strong>{link_to('ada')}</strong> modified 5 min ago: src/a.py: Split it" in page
 
 
 def test_ones_own_lease_and_change_are_clear(client: Client, ada: Caller) -> None:

@@ -11,8 +11,9 @@ from django.utils.safestring import SafeString
 from unfold.contrib.filters.admin import ChoicesDropdownFilter
 from unfold.decorators import display
 
+from ctxhub.core.accounts.selectors.agents import ids_of_names
 from ctxhub.core.admin.base import Menu, person
-from ctxhub.core.admin.columns import agent_name, mono
+from ctxhub.core.admin.columns import agent_chips, agent_name, mono
 from ctxhub.core.admin.filters import ProjectFilter
 from ctxhub.core.admin.numbered_lines import numbered_lines
 from ctxhub.core.admin.pages import NounAdmin
@@ -106,7 +107,7 @@ class ResourceAdmin(NounAdmin):
             "lines": numbered_lines(item["content"], line) if "content" in item else None,
             "is_open": bool(line),
             "changes": changes.order_by("-at", "-pk")[:CHANGES_SHOWN],
-            "holders": list(dict.fromkeys(lease["by"] for lease in item.get("leases", ()))),
+            "holders": _holders(row.project_id, item),
             "list_of_changes": list_of_changes(row),
             "panels": [make(row) for make in file_panels],
         }
@@ -140,3 +141,10 @@ def _marked(changed: int, importance: int | None) -> str:
 
 def list_of_changes(file: Resource) -> str:
     return list_url("tracking_filechange", file.project, q=file.path)
+
+
+def _holders(project_id: int, item: Mapping[str, Any]) -> SafeString:
+    """Who has leased the file, as linked chips."""
+    names = list(dict.fromkeys(lease["by"] for lease in item.get("leases", ())))
+    ids = ids_of_names(project_id, (name.casefold() for name in names))
+    return agent_chips((name, ids.get(name.casefold())) for name in names)

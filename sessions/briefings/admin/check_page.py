@@ -37,6 +37,7 @@ class Stop:
     """Why it is not clear: who did what, and where."""
 
     by: str
+    by_id: int | None
     deed: str
     where: str
 
@@ -71,7 +72,10 @@ def _shown_check(project: Project, *, paths: Sequence[str], intent: str, agent: 
     return ShownCheck(
         agent=name,
         is_clear=found.is_clear,
-        stops=[*_leased(rows["leases"]), *(Stop(row.by, row.why, row.text) for row in rows["changes"])],
+        stops=[
+            *_leased(rows["leases"]),
+            *(Stop(row.by, row.by_id, row.why, row.text) for row in rows["changes"]),
+        ],
         sections=[
             Found(TITLES[section], rows[section], found.counts[section] - len(rows[section]))
             for section in CHECK_SHARES
@@ -81,7 +85,7 @@ def _shown_check(project: Project, *, paths: Sequence[str], intent: str, agent: 
 
 def _leased(rows: Sequence[ShownRow]) -> list[Stop]:
     return [
-        Stop(row.by, f"has an exclusive lease {row.why}", row.text.removeprefix("exclusive: "))
+        Stop(row.by, row.by_id, f"has an exclusive lease {row.why}", row.text.removeprefix("exclusive: "))
         for row in rows
         if row.is_must
     ]

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TypeVar
 
+from ctxhub.core.accounts.selectors.agents import ids_of_names
 from ctxhub.core.admin import refs
 from sessions.briefings.rules.packing import Candidate
 
@@ -13,12 +14,16 @@ Name = TypeVar("Name", bound=Hashable)
 
 @dataclass(frozen=True, slots=True)
 class ShownRow:
-    """`percent`: how well it matches the task, at most 100; `is_must`: it is packed before all others."""
+    """`by_id`: of the agent, if one of this name is registered.
+
+    `percent`: how well it matches the task, at most 100; `is_must`: it is packed before all others.
+    """
 
     ref: str
     url: str
     text: str
     by: str
+    by_id: int | None
     at: datetime
     why: str
     percent: int
@@ -31,15 +36,17 @@ def shown_rows(
     """The rows of each group, in a fixed number of queries."""
     listed = {name: list(rows) for name, rows in groups.items()}
     urls = refs.pages_of(project_id, (one.ref for rows in listed.values() for one in rows))
-    return {name: [_shown(one, urls) for one in rows] for name, rows in listed.items()}
+    agents = ids_of_names(project_id, {one.by.casefold() for rows in listed.values() for one in rows})
+    return {name: [_shown(one, urls, agents) for one in rows] for name, rows in listed.items()}
 
 
-def _shown(one: Candidate, urls: Mapping[str, str]) -> ShownRow:
+def _shown(one: Candidate, urls: Mapping[str, str], agents: Mapping[str, int]) -> ShownRow:
     return ShownRow(
         ref=one.ref,
         url=urls.get(one.ref, ""),
         text=one.text,
         by=one.by,
+        by_id=agents.get(one.by.casefold()),
         at=datetime.fromisoformat(one.at),
         why=one.why,
         percent=min(round(100 * one.score), 100),
