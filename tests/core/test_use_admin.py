@@ -192,6 +192,8 @@ def test_rows_are_those_of_the_stats_and_bytes_those_of_the_texts(ada: Caller, c
 def test_an_empty_hub_says_what_will_be_here(client: Client) -> None:
     html = page(client).content.decode()
     assert "No calls in this period." in html
+    assert "No decision got a new version in this period." in html
+    assert html.count("Nothing is stored yet.") == 2
     assert re.search(r"costs about \d,\d{3} tokens", html)
 
 

@@ -83,4 +83,8 @@ def _bytes_of(model: type[models.Model]) -> str:
     """The sum of its long texts. What is derived from them is not editable, and not counted."""
     kinds = (models.TextField, models.JSONField)
     fields = [each for each in model._meta.concrete_fields if isinstance(each, kinds) and each.editable]
-    return " + ".join(f"coalesce({sql.size(f't.{each.column}')}, 0)" for each in fields) or "0"
+    sizes = (
+        f"coalesce({sql.size(f't.{each.column}')}, 0)" if each.null else sql.size(f"t.{each.column}")
+        for each in fields
+    )
+    return " + ".join(sizes) or "0"
