@@ -19,9 +19,9 @@ from ctxhub.mcp.parent_process import end_with_parent  # noqa: E402
 # WhiteNoise streams files synchronously, and ASGI reads them into memory: they are small.
 warnings.filterwarnings("ignore", "StreamingHttpResponse must consume synchronous iterators")
 
-# A call that computes for seconds lets the others go on ten times a millisecond: each step of a statement gives
-# the interpreter up and asks for it again. At the default of 5 ms a read waited for 2 s at p95 beside the analysis
-# of a mebibyte, at 0.5 ms for 0.2 s, at 0.1 ms for 0.05 s; calls a second are the same.
+# A call that computes for seconds lets the others go on ten times a millisecond: each step of a statement
+# gives the interpreter up and asks for it again. At the default of 5 ms a read waited for 2 s at p95 beside
+# the analysis of a mebibyte, at 0.5 ms for 0.2 s, at 0.1 ms for 0.05 s; calls a second are the same.
 sys.setswitchinterval(0.0001)
 end_with_parent()
 application = Dispatcher(_django, mode=env.choice("CTXHUB_MODE", ("both", "api", "mcp"), "both"))
