@@ -1,7 +1,7 @@
 """Stems English words (Snowball), so that `deciding` finds `decided`."""
 
 import threading
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import Any
 
 
@@ -10,15 +10,14 @@ class _Stemmers(threading.local):
 
     @cached_property
     def english(self) -> Any:
-        import snowballstemmer  # With the first word: it loads the stemmers of all languages.
+        from Stemmer import Stemmer  # With the first word: an agent that only lists needs none.
 
-        return snowballstemmer.stemmer("english")
+        return Stemmer("english", 0)
 
 
 _stemmers = _Stemmers()
 
 
-@lru_cache(100_000)
 def stem(word: str) -> str:
     """Return the stem of a lower-case word; words with digits or other scripts are returned unchanged."""
     if not (word.isascii() and word.isalpha()):
