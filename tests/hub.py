@@ -13,7 +13,6 @@ from typing import Any
 from urllib.parse import urlencode
 
 import uvicorn
-from django.core.asgi import get_asgi_application
 
 
 @dataclass(frozen=True)
@@ -135,13 +134,14 @@ class LiveHub:
 def running_hub() -> Iterator[LiveHub]:
     """The ASGI application of production in a thread of this process."""
     from ctxhub.mcp.connections import LimitedProtocol
+    from ctxhub.mcp.django_handler import DjangoHandler
     from ctxhub.mcp.http import Dispatcher
 
     # asyncio disables Nagle's algorithm (40 ms per answer) only if the protocol is given.
     with socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP) as listening:
         listening.bind(("127.0.0.1", 0))
         port: int = listening.getsockname()[1]
-        app = Dispatcher(get_asgi_application(), runs_cleanup=False)
+        app = Dispatcher(DjangoHandler().answer, runs_cleanup=False)
         server = uvicorn.Server(uvicorn.Config(app, http=LimitedProtocol, log_level="warning"))
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
         thread.start()

@@ -39,7 +39,9 @@ Message = MutableMapping[str, Any]
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
-App = Callable[[Any, Any, Any], Awaitable[None]]
+Answer = Callable[[Scope, bytes], list[Message]]
+"""Answers a request with its body in a worker thread."""
+
 Mode = Literal["both", "api", "mcp"]
 
 SECONDS_KEPT_ALIVE = 75  # An agent may think for a minute between two calls.
@@ -53,7 +55,7 @@ class Dispatcher:
 
     def __init__(
         self,
-        django: App,
+        django: Answer,
         *,
         mode: str = "both",
         surface: Surface | None = None,
@@ -105,7 +107,7 @@ class Dispatcher:
             slug = await written_project(scope, headers, body)
             try:
                 async with write_slot(slug) if slug else nullcontext():
-                    messages = await self._ask_django(scope, body, receive)
+                    messages = await self._ask_django(scope, body)
             except QueueTimeout as error:
                 log_failure(scope["path"], error)
                 await _refuse(send_error, status_of(error), failure_of(error))
@@ -113,18 +115,8 @@ class Dispatcher:
             for message in messages:
                 await send(message)
 
-    async def _ask_django(self, scope: Scope, body: bytes, receive: Receive) -> list[Message]:
-        return await with_long_polling(lambda: self._ask_once(scope, with_body(body, receive)))
-
-    async def _ask_once(self, scope: Scope, receive: Receive) -> list[Message]:
-        messages: list[Message] = []
-
-        async def collect(message: Message) -> None:
-            messages.append(message)
-
-        async with self._worker_threads.acquire():
-            await self._django(dict(scope), receive, collect)
-        return messages
+    async def _ask_django(self, scope: Scope, body: bytes) -> list[Message]:
+        return await with_long_polling(lambda: self._worker_threads.run(self._django, dict(scope), body))
 
     async def _run_lifespan(self, receive: Receive, send: Send) -> None:
         """Runs the SDK's tasks and the periodic cleanup as long as the process runs; writes what waits."""

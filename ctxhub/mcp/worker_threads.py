@@ -4,11 +4,13 @@ By itself Django's ASGI handler starts a new thread for every request, which ope
 """
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import asynccontextmanager
+from contextvars import copy_context
+from typing import ParamSpec, TypeVar
 
-from asgiref.sync import ThreadSensitiveContext
+P = ParamSpec("P")
+T = TypeVar("T")
 
 WORKER_THREADS = 8
 
@@ -20,12 +22,13 @@ class WorkerThreads:
         for number in range(count):
             self._free.put_nowait(ThreadPoolExecutor(1, thread_name_prefix=f"ctxhub-web-{number}"))
 
-    @asynccontextmanager
-    async def acquire(self) -> AsyncIterator[None]:
-        """Hold a worker thread for one request; further requests wait for the next free thread."""
+    async def run(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Run a function in a worker thread once one is free, with a copy of the context variables."""
+        context = copy_context()
         worker_thread = await self._free.get()
         try:
-            async with ThreadSensitiveContext(executor=worker_thread):
-                yield
+            return await asyncio.get_running_loop().run_in_executor(
+                worker_thread, lambda: context.run(function, *args, **kwargs)
+            )
         finally:
             self._free.put_nowait(worker_thread)

@@ -1,6 +1,6 @@
 """The modes of a process: it serves everything, all but MCP, or only MCP."""
 
-from collections.abc import Awaitable, Callable, MutableMapping
+from collections.abc import MutableMapping
 from typing import Any
 
 import anyio
@@ -11,9 +11,11 @@ from ctxhub.mcp.http import Dispatcher
 Message = MutableMapping[str, Any]
 
 
-async def django(scope: Message, receive: Any, send: Callable[[Message], Awaitable[None]]) -> None:
-    await send({"type": "http.response.start", "status": 299, "headers": []})
-    await send({"type": "http.response.body", "body": b""})
+def django(scope: Message, body: bytes) -> list[Message]:
+    return [
+        {"type": "http.response.start", "status": 299, "headers": []},
+        {"type": "http.response.body", "body": b""},
+    ]
 
 
 def status(mode: str, path: str) -> int:

@@ -102,10 +102,10 @@ def admission(slug: str | None, agent: str, scopes: str) -> Callable[[Caller], C
 
 def _serve_http(surface: Any, options: Mapping[str, Any]) -> None:
     import uvicorn
-    from django.core.asgi import get_asgi_application
 
     from ctxhub.management.ports import free_port
     from ctxhub.management.refusals import refuse_unmigrated
+    from ctxhub.mcp.django_handler import DjangoHandler
     from ctxhub.mcp.http import SECONDS_KEPT_ALIVE, Dispatcher
 
     if options["session"]:
@@ -117,7 +117,7 @@ def _serve_http(surface: Any, options: Mapping[str, Any]) -> None:
     admit = admission(options["project"], options["agent"], options["scopes"])
     port = free_port(host, port)
     connections.close_all()
-    app = Dispatcher(get_asgi_application(), mode="mcp", surface=surface, admit=admit)
+    app = Dispatcher(DjangoHandler().answer, mode="mcp", surface=surface, admit=admit)
     config = uvicorn.Config(
         app, host=host, port=port, log_level="warning", timeout_keep_alive=SECONDS_KEPT_ALIVE
     )
