@@ -25,8 +25,8 @@ class MessageViewSet(ProjectViewSet):
     @extend_schema(responses=page_of(selectors.ListedMessage))
     def list(self, request: Request, slug: str) -> Response:
         """Your inbox: urgent first, then newest. To look marks nothing as read."""
-        open_mailbox(self.caller)
-        return self.listed(Page.of(wait_for_inbox(self.caller, **self.query)))
+        has_mailbox = open_mailbox(self.caller)
+        return self.listed(Page.of(wait_for_inbox(self.caller, has_mailbox=has_mailbox, **self.query)))
 
     @extend_schema(responses={201: SendAnswer})
     def create(self, request: Request, slug: str) -> Response:

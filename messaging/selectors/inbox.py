@@ -38,11 +38,12 @@ def list_inbox(
     since: str | None = None,
     limit: int = 20,
     cursor: str | None = None,
+    has_mailbox: bool = True,
 ) -> Listing:
     """The messages to the caller's agent with full texts, urgent first, then newest.
 
     The column `ack` is true while an acknowledgement is awaited. `since` compares the time of the message.
-    An agent without a mailbox sees nothing: see open_mailbox.
+    An agent without a mailbox sees the messages to everyone that opening it delivers: see open_mailbox.
     """
     limit = clean_limit(limit)
     query = InboxQuery(
@@ -54,6 +55,7 @@ def list_inbox(
         state=clean_state(state) if state else None,
         priority=clean_choice(priority, Priority, "priority") if priority else None,
         since=moment_of(caller.project_id, clean_moment(since, "since")),
+        has_mailbox=has_mailbox,
     )
     after = read_cursor(cursor, int, datetime, int) if cursor else None
     found = sql.read_inbox(query, limit + 1, (after[0], after[1], after[2]) if after else None)

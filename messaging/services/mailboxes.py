@@ -1,17 +1,13 @@
 """Opens a mailbox: a registered agent receives all standing messages to everyone."""
 
-from ctxhub.core.accounts.services.agents import is_registered
-from ctxhub.core.kit import clock
+from ctxhub.core.accounts.services.agents import is_registered, register_without_waiting
 from ctxhub.core.kit.caller import Caller
-from ctxhub.core.kit.transactions import write_transaction
-from ctxhub.core.vocabulary.services.names import register_agent
 
 
-def open_mailbox(caller: Caller) -> None:
+def open_mailbox(caller: Caller) -> bool:
     """Register the caller's agent, so that messages to everyone are in its inbox at the first look.
 
-    Takes the project's write lock: otherwise a message sent at the same moment would miss the agent.
+    Takes the project's write lock, or else a message sent at the same moment would miss the agent. Waits for
+    nobody: False while others write, and the agent is registered after the answer.
     """
-    if not is_registered(caller):
-        with write_transaction(caller.project_id):
-            register_agent(caller, clock.now())
+    return is_registered(caller) or register_without_waiting(caller)

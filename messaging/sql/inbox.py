@@ -34,6 +34,7 @@ class InboxQuery:
     state: RequestState | None = None
     priority: Priority | None = None
     since: datetime | None = None
+    has_mailbox: bool = True
 
     @property
     def kinds(self) -> list[Kind]:
@@ -50,16 +51,20 @@ def read_inbox(query: InboxQuery, limit: int, after: Position | None) -> list[tu
     if not branches:
         return []
     found = " UNION ALL ".join(statement for statement, _ in branches)
+    standing, standing_values = _standing(query)
     # PostgreSQL without statistics would compare each delivery with each message; SQLite keeps the order.
     on_page = "" if sql.is_sqlite() else "AND m.id = ANY(ARRAY(SELECT message_id FROM page))"
     statement = f"""
-        WITH page AS MATERIALIZED (
+        WITH {standing}page AS MATERIALIZED (
             SELECT id, message_id FROM ({found}) u ORDER BY priority DESC, at DESC, message_id DESC LIMIT %s)
         SELECT m.ack AND d.owed AND d.acked_at IS NULL, {selected()}
-        FROM page CROSS JOIN messaging_delivery d JOIN messaging_message m ON m.id = d.message_id {JOINED}
+        FROM page CROSS JOIN {_deliveries(query)} d JOIN messaging_message m ON m.id = d.message_id {JOINED}
         WHERE d.id = page.id {on_page} ORDER BY d.priority DESC, d.at DESC, d.message_id DESC"""
     values = [value for _, branch_values in branches for value in branch_values]
-    return [(as_row(row), bool(to_ack)) for to_ack, *row in sql.rows(statement, [*values, limit])]
+    return [
+        (as_row(row), bool(to_ack))
+        for to_ack, *row in sql.rows(statement, [*standing_values, *values, limit])
+    ]
 
 
 def count_unread(project_id: int, folded: str, at_most: int) -> int:
@@ -143,13 +148,31 @@ def _branch(
         values += [*(() if is_fixed else (last_priority,)), sql.stored_time(last_at), last_id]
     statement = f"""
         SELECT * FROM (SELECT d.id, d.priority, d.at, d.message_id
-        FROM messaging_delivery d {_index(query)} WHERE {conditions}
+        FROM {_deliveries(query)} d {_index(query)} WHERE {conditions}
         ORDER BY d.priority DESC, d.at DESC, d.message_id DESC LIMIT %s) arm"""
     return statement, [*values, limit]
 
 
 def _index(query: InboxQuery) -> str:
     """Force the index: SQLite rates both alike and would search the unread among all deliveries."""
-    if not sql.is_sqlite():
+    if not sql.is_sqlite() or not query.has_mailbox:
         return ""
     return f"INDEXED BY messaging_{'unread' if query.unread else 'inbox'}"
+
+
+def _deliveries(query: InboxQuery) -> str:
+    return "messaging_delivery" if query.has_mailbox else "deliveries"
+
+
+def _standing(query: InboxQuery) -> tuple[str, list[Any]]:
+    """The deliveries of an agent without a mailbox, and those that opening it would add, as a table."""
+    if query.has_mailbox:
+        return "", []
+    statement = """deliveries AS (
+            SELECT id, project_id, folded, message_id, type, state, priority, at, owed, read_at, acked_at
+            FROM messaging_delivery WHERE project_id = %s AND folded = %s
+            UNION ALL
+            SELECT -id, project_id, %s, id, type, state, priority, created_at, false, NULL, NULL
+            FROM messaging_message WHERE project_id = %s AND to_everyone),
+        """
+    return statement, [query.project_id, query.folded, query.folded, query.project_id]

@@ -160,9 +160,9 @@ def inbox(
     The list marks nothing: `read` what you have dealt with. `to` null is everyone; `ack` true: they wait for
     your `ack`. `state` is of requests. `wait_seconds` (0 to 60): come back as soon as something arrives.
     """
-    open_mailbox(caller)
     return inboxes.wait_for_inbox(
         caller,
+        has_mailbox=open_mailbox(caller),
         unread=unread,
         priority=priority,
         type=type,

@@ -1,17 +1,22 @@
 """The inbox: order, filters and pages; reading, acknowledging, receipts and threads."""
 
+import threading
 from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 import time_machine
+from django.db import connection
 
+from ctxhub.core.accounts.services import agents
 from ctxhub.core.events.mail import count_urgent
 from ctxhub.core.events.selectors.events import count_updates, latest_cursor
 from ctxhub.core.hub.named_views import all_views
 from ctxhub.core.hub.selectors.hub import list_agents
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import InvalidInput, NotFound
+from ctxhub.core.kit.transactions import write_transaction
+from ctxhub.core.toolbox.dispatch import call
 from messaging.selectors.inbox import list_inbox
 from messaging.selectors.messages import list_receipts, list_thread, open_messages
 from messaging.services.receipts import acknowledge_messages, read_messages_of
@@ -311,3 +316,24 @@ def test_the_view_counts_unread_messages_by_recipient_and_priority(
     assert [list(row) for row in select(ada.project_id).rows] == rows
     first = select(ada.project_id, limit=3)
     assert [*first.rows, *select(ada.project_id, limit=3, cursor=first.next).rows] == rows
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_new_agent_reads_its_inbox_while_others_write(ada: Caller, ben: Caller) -> None:
+    """As it will be once the agent is registered: with the messages to everyone, and those to its name."""
+    send(ada, "to all", priority="high")
+    send(ada, "to Ben", to=["ben"])
+    answers: list[Any] = []
+
+    def read() -> None:
+        answers.append(call(ben, "message", {"action": "inbox"}))
+        connection.close()
+
+    reader = threading.Thread(target=read)
+    with write_transaction(ada.project_id):
+        reader.start()
+        reader.join(timeout=5)
+        assert not reader.is_alive()
+    agents.LATER.flush()
+    assert answers[0]["count"] == 2
+    assert answers[0]["rows"] == call(ben, "message", {"action": "inbox"})["rows"]

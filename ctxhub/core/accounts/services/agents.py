@@ -31,11 +31,11 @@ def touch_agent(caller: Caller) -> None:
         if len(_touched) > 10_000:
             _touched.clear()
         _touched[agent] = now
-    if not _register_now(caller):
+    if not register_without_waiting(caller):
         LATER.put(caller)
 
 
-def _register_now(caller: Caller) -> bool:
+def register_without_waiting(caller: Caller) -> bool:
     """Whether the agent was registered; False if it would have to wait for a writer."""
     try:
         with try_touch_transaction() as may_write:
