@@ -26,7 +26,7 @@ TELEGRAM = DIGITS[:10] + ":AA" + MIXED[:33]
 BEGIN, END = "-----BEGIN RSA PRIVATE" + " KEY-----", "-----END RSA PRIVATE" + " KEY-----"
 LINES = [MIXED[:64], MIXED[5:69], MIXED[9:73], MIXED[:21] + "=="]
 
-OF_ONE_LENGTH = ("AWS access key", "Twilio key")
+OF_ONE_LENGTH = ("AWS access key", "Twilio key", "Databricks token")
 HEADERS = ["Proc-Type: 4,ENCRYPTED", "DEK-Info: AES-128-CBC,00"]
 BREAKS = ["\n", "\r\n", "\\n", "\n    ", "\n> ", '\\n"\n + "']
 

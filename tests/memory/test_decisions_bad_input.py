@@ -455,3 +455,12 @@ def test_a_key_with_a_credential_can_be_read_and_deprecated(agent: McpClient, ad
     ada_mcp.call("decision", "set", key=CREDENTIAL, value="x")
     assert agent.call("decision", "get", key=CREDENTIAL)["found"] is True
     assert agent.call("decision", "deprecate", key=CREDENTIAL)["status"] == "deprecated"
+
+
+def test_a_value_is_a_credential_under_the_key_that_names_it(agent: McpClient) -> None:
+    password = "Tr0ub4" + "dor3"
+    refused = agent.call("decision", "set", key="staging/db_password", value=password)
+    assert refused["error"] == "invalid"
+    assert password not in str(refused)
+    assert agent.call("decision", "set", key="staging/db_user", value=password)["result"] == "created"
+    assert agent.call("decision", "set", key="auth/password", value="argon2id")["result"] == "created"

@@ -19,7 +19,7 @@ class Assigned(NamedTuple):
 
     @property
     def is_loose(self) -> bool:
-        return self.is_on_next_line or self.operator in ("", ">")
+        return self.is_on_next_line or self.operator in LOOSE
 
 
 Judge = Callable[[Assigned], bool]
@@ -73,11 +73,13 @@ def is_secret_key(assigned: Assigned) -> bool:
 
 
 def is_token(assigned: Assigned) -> bool:
-    return len(assigned.value) >= 12 and not assigned.is_loose and values.is_generated(assigned.value)
+    return len(assigned.value) >= 8 and not assigned.is_loose and values.is_generated(assigned.value)
 
 
 # -- Names and operators ---------------------------------------------------------------------------
 
+# What may follow a name without being its value: "set the password to ...", a cell of a table.
+LOOSE = ("", ">", "->", "|", "to", "now")
 HARMLESS_TOKENS = ("csrf", "page", "next", "sync", "continuation")
 OPTION = lazy_pattern(r"--[\w-]*$")
 EXPRESSION = lazy_pattern(r"[.$:=]")
@@ -86,12 +88,12 @@ CUT_AT = lazy_pattern(r"[\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\uff00-\uffef\u2
 
 # "(root)", "[None]".
 _ASIDE = r"(?: ?[(\[][^)\]\n]{0,30}[)\]])?"
-_SIGN = r"(?:: ?str)?[ \t]{0,4}(?::=|=>|==|=|:|\xef|>)(?:\*\*)?[ \t]{0,4}"
+_SIGN = r"(?:: ?str)?[ \t]{0,4}(?::=|=>|->|==|=|:|\xef|>|\|)(?:\*\*)?[ \t]{0,4}"
 _IS = (
     r"(?: (?:for|of|to|on|in|at|du|de|von|f.?r)(?: [^\s:=]{1,24}){1,3}?)?"
-    r"(?: (?:is|was|are|ist|lautet|est|set to)(?: now| set to)?:?|:)(?: |(?=\r?\n))"
+    r"(?: (?:is|was|are|ist|lautet|est|set to|to|now)(?: now| set to)?:?|:)(?: |(?=\r?\n))"
 )
-_BEFORE_DIGIT = r"[ \t](?=[^\s\"']{0,40}[0-9])"
+_BEFORE_DIGIT = r"[ \t](?=[\"']?[^\s\"']{0,40}[0-9])"
 _NEXT = r"[\s\"'`\\\]*:=>(\[\xef]"
 _PHRASE = r"[a-z]{3,12}(?: [a-z]{3,12}){3,7}"
 
@@ -125,7 +127,7 @@ _OF_KEY = (
 # with letters that several names share, which are searched for once.
 NAMES: tuple[tuple[re.Pattern[str], Judge], ...] = (
     (_named(r"pass(?:word|wd|phrase|code|wort|e(?<=mot de passe)|(?<=[_-]pass)|(?P<weak>))s?"), is_password),
-    (_named(r"pwd(?P<weak>(?!))?"), is_password),
+    (_named(r"pw(?:d|(?<![a-z0-9]pw))(?P<weak>(?!))?"), is_password),
     (_named(r"cre(?:t(?<=secret)|(?P<weak>dential))s?"), is_secret_key),
     (_named(rf"key(?={_NEXT})(?:{_OF_KEY})(?P<weak>(?!))?", 8), is_secret_key),
     (_named(r"token(?P<weak>s?)", 12), is_token),

@@ -14,7 +14,15 @@ REST = {
     "bearer token": r"[\w.~+/=-]*+",
     # These match to their ends.
     **dict.fromkeys(
-        ("AWS access key", "Twilio key", "Azure storage key", "password in a URL", "login of HTTP Basic"), ""
+        (
+            "AWS access key",
+            "Twilio key",
+            "Databricks token",
+            "Azure storage key",
+            "password in a URL",
+            "login of HTTP Basic",
+        ),
+        "",
     ),
 }
 RESTS = {kind: lazy_pattern(rest, re.ASCII) for kind, rest in REST.items()}

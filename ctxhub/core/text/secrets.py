@@ -15,7 +15,7 @@ from functools import partial
 from ctxhub.core.text.lazy_patterns import lazy_pattern
 from ctxhub.core.text.secret_assignments import FOREIGN_NAMES, NAMES, Judge, is_password, read_assigned
 from ctxhub.core.text.secret_spans import whole_span
-from ctxhub.core.text.secret_values import is_generated, is_login, is_stand_in
+from ctxhub.core.text.secret_values import is_generated, is_login, is_stand_in, is_strong
 
 # The maximum length of a credential, and of the context before it that identifies it, in characters.
 LONGEST, BEFORE = 10_240, 200
@@ -157,6 +157,15 @@ KEYS = (
     ("GitLab token", "gl[dfr]t-", r"[\w-]{20}"),
     ("Slack token", "xox[abeoprs]-", r"(?=[A-Za-z-]{0,23}[0-9])[A-Za-z0-9-]{24}"),
     ("Stripe key", "[rs]k_live_", r"[A-Za-z0-9]{16}"),
+    ("Stripe key", "[rs]k_test_", r"[A-Za-z0-9]{16}"),
+    ("Vault token", "hv[bs]", r"\.(?=[^\s0-9]{0,23}[0-9])[\w-]{24}"),
+    ("Docker token", "dckr_[op]at_", r"[\w-]{27}"),
+    ("Shopify token", "shp[acps][at]_", r"[0-9a-fA-F]{32}"),
+    ("age key", "AGE-SECRET-KEY-", r"1[0-9A-Z]{58}"),
+    ("Grafana token", "glsa_", r"[A-Za-z0-9]{32}_[0-9a-f]{8}"),
+    ("Linear key", "lin_api_", r"[A-Za-z0-9]{40}"),
+    ("Databricks token", "dap", r"i[0-9a-f]{32}(?!\w)"),
+    ("Groq key", "gsk_", r"[A-Za-z0-9]{52}"),
     ("Anthropic key", "sk-", r"ant-[a-z0-9]{3,8}-[\w-]{40}"),
     (
         "OpenAI key",
@@ -234,6 +243,14 @@ BEARER = lazy_pattern(r"bearer[ \t]{1,4}([\w.~+/-]{20,400}+)")
 LOGIN = lazy_pattern(r"basic[ \t]{1,4}([a-z0-9+/]{8,400}+={0,2})(?![\w+/=])")
 
 
+# "curl -u ada:...", "the credentials are ada / ...".
+OPTION_LOGIN = lazy_pattern(r"-u(?:ser)?[ \t=]{1,2}[\"']?[\w.@-]{1,64}:([^\s\"'`:]{6,128}+)")
+TOLD_LOGIN = lazy_pattern(
+    r"(?:credential|log-?in)s?:?(?: (?:are|is|with|as|user)){0,2}[ \t]"
+    r"[\"'`]?[\w.@-]{1,64} ?[/:] ?([^\s\"'`:/,;]{6,128}+)"
+)
+
+
 def _read_url(match: re.Match[str], _: str) -> Secret | None:
     if match["webhook"]:
         return Secret("Slack webhook", *match.span("webhook"))
@@ -252,6 +269,12 @@ def _read_login(match: re.Match[str], text: str) -> Secret | None:
     return Secret("login of HTTP Basic", start, end) if is_login(text[start:end]) else None
 
 
+def _read_plain_login(match: re.Match[str], text: str) -> Secret | None:
+    start, end = match.span(1)
+    value = text[start:end].rstrip(".!?)")
+    return Secret("assigned secret", start, start + len(value)) if is_strong(value) else None
+
+
 def _read_assigned(judge: Judge, match: re.Match[str], text: str) -> Secret | None:
     span = read_assigned(match, text, judge)
     return Secret("assigned secret", *span) if span else None
@@ -262,5 +285,7 @@ _read_password = partial(_read_assigned, is_password)
 IN_LOWERED: tuple[tuple[re.Pattern[str], Read], ...] = (
     (BEARER, _read_bearer),
     (LOGIN, _read_login),
+    (OPTION_LOGIN, _read_plain_login),
+    (TOLD_LOGIN, _read_plain_login),
     *((name, partial(_read_assigned, judge)) for name, judge in NAMES),
 )

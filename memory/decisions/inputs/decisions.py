@@ -16,6 +16,7 @@ from ctxhub.core.kit.inputs import (
     clean_paths,
     clean_text,
     clean_words,
+    refuse_joined_secret,
     refuse_secret,
 )
 from ctxhub.core.kit.unset import UNSET, Unset
@@ -79,6 +80,8 @@ def clean_fields(
 ) -> DecisionFields:
     """Validate everything that needs no database. Raises InvalidInput."""
     text, value_type = (UNSET, UNSET) if isinstance(value, Unset) else _clean_value(value, caller)
+    if not isinstance(text, Unset):
+        refuse_joined_secret([f"{key}: ", text], "value", caller)
     given = {name: argument for name, argument in rest.items() if argument is not UNSET}
     return DecisionFields(
         key=_clean_new_key(key, caller),
