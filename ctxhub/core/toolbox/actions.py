@@ -213,14 +213,17 @@ class Tool:
             return None
 
     def _missing_action(self, given: Collection[str]) -> InvalidInput:
+        strange = [name for name in given if all(name not in a.known for a in self.actions.values())]
+        meant = suggest_arguments(strange, ["action"], given)
         fitting = [a for a in self.actions.values() if set(given) <= {*a.arguments.names, *COMMON_ARGUMENTS}]
-        suggested = next((a for a in self._by_likelihood(fitting) if misfit(a, given) == 0), None)
+        likely = () if meant else self._by_likelihood(fitting)
+        suggested = next((a for a in likely if misfit(a, given) == 0), None)
         unknown = [name for name in given if suggested and name not in suggested.known]
         return InvalidInput(
             f"There is no tool {shown(self.name)}." if is_flat() else f"{self.name} needs an action.",
             missing=[] if is_flat() else ["action"],
             call=call_of(suggested.tool, suggested.name) if suggested else None,
-            did_you_mean=suggest_arguments(unknown, suggested.known, given) if suggested else None,
+            did_you_mean=suggest_arguments(unknown, suggested.known, given) if suggested else meant or None,
             allowed=[action.call_name for action in fitting or self.actions.values()],
             hint=self._hint,
         )

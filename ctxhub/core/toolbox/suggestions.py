@@ -30,7 +30,9 @@ def squeezed(name: str) -> str:
 # -- Arguments -------------------------------------------------------------------------------------
 
 
-def suggest_arguments(unknown: Iterable[str], known: Sequence[str], given: Collection[str]) -> dict[str, str]:
+def suggest_arguments(
+    unknown: Iterable[str], known: Sequence[str], given: Collection[str], *, mends_typos: bool = True
+) -> dict[str, str]:
     """Map unknown arguments to the known ones they most likely mean.
 
     Each known argument is suggested at most once, and never if the call has it. Arguments without a
@@ -44,19 +46,20 @@ def suggest_arguments(unknown: Iterable[str], known: Sequence[str], given: Colle
             suggested[name] = found
             free.remove(found)
     # A name with known meanings is no typo: if none of them fits, there is no suggestion.
-    for name in (name for name in names if name not in suggested and snake(name) not in OTHER_ARGUMENTS):
+    typos = [name for name in names if name not in suggested and snake(name) not in OTHER_ARGUMENTS]
+    for name in typos if mends_typos else ():
         if found := nearest(name, free):
             suggested[name] = found
             free.remove(found)
     return {name: suggested[name] for name in names if name in suggested}
 
 
-def misfit(action: "Action", given: Collection[str]) -> int:
+def misfit(action: "Action", given: Collection[str], *, mends_typos: bool = True) -> int:
     """Count missing and unknown arguments, after suggestions; 0 if a valid call can be made of them."""
     unknown = [name for name in given if name not in action.known]
     if len(unknown) > MOST_NAMES:
         return len(unknown)
-    suggested = suggest_arguments(unknown, action.known, given)
+    suggested = suggest_arguments(unknown, action.known, given, mends_typos=mends_typos)
     covered = {*given, *suggested.values()}
     missing = [a.name for a in action.arguments.all if a.required and a.name not in covered]
     return len(unknown) - len(suggested) + len(missing)
@@ -98,14 +101,15 @@ def _named(tool: "Tool", unknown: str) -> Iterator[list["Action"]]:
 def fitting_action(action: "Action", tools: Iterable["Tool"], given: Collection[str]) -> "Action | None":
     """Find another operation that the arguments fit, in the same tool or with the same name elsewhere.
 
-    Both must read, or both write. An operation that writes must have every argument by its exact name.
+    Both must read, or both write. An operation that writes must have every argument by its exact name. A
+    typing error is no sign of another operation: `verbose` is not `verbs`.
     """
     of_tools = [other for tool in tools for other in tool.actions.values() if other is not action]
     near = [other for other in of_tools if other.tool == action.tool or other.last_name == action.last_name]
     for other in sorted(near, key=lambda other: other.tool != action.tool):
         is_alike = other.writes == action.writes and not other.destroys
         takes_all = not action.writes or set(given) <= set(other.known)
-        if is_alike and takes_all and misfit(other, given) == 0:
+        if is_alike and takes_all and misfit(other, given, mends_typos=False) == 0:
             return other
     return None
 
@@ -160,8 +164,9 @@ def _about(
 ) -> tuple["Tool", "Action | None"] | None:
     """Return the tool whose noun is part of a name, and the action for the rest of the name."""
     words = snake(name).split("_")
-    # `search_memory` is about memory, although `search` is a tool as well.
-    for word in sorted(words, key=lambda word: word in tools and tools[word].is_single):
+    # `search_memory` is about memory, although `search` is a tool as well; `get_brief` is about the brief.
+    single = [word for word in words if word in tools and tools[word].is_single]
+    for word in (*(word for word in words if word not in single), *reversed(single)):
         if tool := tools.get(_noun(word)):
             listed = tool.actions.get(f"{_singular(word)}s")
             if listed and misfit(listed, given) == 0:
