@@ -43,6 +43,8 @@ KEYS = {
     "deploy/k8s/version": "1.31",
     "api/msg/limit": "64 KiB",
     "web/i18n/fallback": "English",
+    "web/ui/kit": "Carbon",
+    "build/ci/runner": "large",
 }
 QUESTIONS = [
     ("authentication", "api/auth/method"),
@@ -58,6 +60,8 @@ QUESTIONS = [
     ("authenticator", "api/auth/method"),
     ("postgres", "shop/db/engine"),
     ("datbase", "shop/db/engine"),
+    ("user interface", "web/ui/kit"),
+    ("How does continuous integration run?", "build/ci/runner"),
 ]
 
 
@@ -76,6 +80,8 @@ def test_a_long_word_finds_a_short_key(ada: Caller, question: str, key: str) -> 
         ("db", "One database for each shop."),
         ("envs", "Three environments are enough."),
         ("lb", "The load balancer ends TLS."),
+        ("load balancer", "Our lb ends TLS."),
+        ("time to live", "A ttl of one hour."),
         ("migr", "Migrations run at night."),
     ],
 )
@@ -154,6 +160,13 @@ def test_a_typo_is_corrected(cold_starts: Caller, question: str, expected: str) 
     assert found.search
     assert found.search.did_you_mean == expected
     assert found.hits
+
+
+@pytest.mark.parametrize("question", ["über", "localisation"])
+def test_no_correction_is_offered_that_finds_nothing(cold_starts: Caller, question: str) -> None:
+    found = find(cold_starts, question)
+    assert found.search
+    assert (found.search.did_you_mean, found.method) == (None, "any")
 
 
 def test_no_form_of_a_word_that_has_an_abbreviation_breaks_the_search(ada: Caller) -> None:

@@ -1,14 +1,16 @@
 """Common abbreviations and their long forms. A search for one also finds the other."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 
 from ctxhub.core.search.stems import stem
+from ctxhub.core.search.stop_words import SURFACE
 
 # A short form and its long forms; several words are matched as a phrase. Short forms that are also English
 # words (win, del, sub) are left out, and so are ambiguous ones.
 _TABLE = """
 a11y: accessibility
+acl: access control list
 addr: address
 admin: administrator, administration
 app: application
@@ -54,14 +56,17 @@ exec: execution
 expr: expression
 ext: extension
 fmt: format
+fe: frontend
 fn: function
 fs: file system, filesystem
 func: function
 gen: generation
+gh: github
 gql: graphql
 gw: gateway
 hw: hardware
 i18n: internationalization
+iac: infrastructure as code
 idx: index
 img: image
 impl: implementation
@@ -77,6 +82,7 @@ l10n: localization
 lang: language
 lb: load balancer
 len: length
+llm: language model
 lib: library
 lvl: level
 max: maximum
@@ -85,6 +91,7 @@ mfa: multi factor
 mgmt: management
 mgr: manager
 min: minimum
+ml: machine learning
 mq: message queue
 msg: message
 mw: middleware
@@ -92,7 +99,10 @@ nav: navigation
 num: number
 o11y: observability
 obj: object
+ops: operation
 org: organization
+orm: object relational mapper
+otel: opentelemetry
 os: operating system
 param: parameter
 perf: performance
@@ -110,17 +120,21 @@ pwd: password
 py: python
 qa: quality assurance
 qty: quantity
+rbac: role based access control
 ref: reference
 regex: regular expression
 repl: replication
 repo: repository
 req: request, requirement
 resp: response
+rpc: remote procedure call
 rev: revision
 sched: scheduler
 seq: sequence
 sess: session
 sig: signature
+sla: service level agreement
+slo: service level objective
 spec: specification
 src: source
 srv: server
@@ -145,8 +159,10 @@ tz: time zone, timezone
 ui: user interface
 usr: user
 util: utility
+ux: user experience
 val: value
 var: variable
+vcs: version control
 vm: virtual machine
 vol: volume
 ws: websocket, workspace
@@ -159,6 +175,11 @@ Words = tuple[str, ...]
 def meanings(word: str) -> Sequence[Words]:
     """Return the other forms of a stem, short or long; each is a phrase of stems."""
     return _meanings().get(word, ())
+
+
+def short_forms(words: Words) -> Sequence[str]:
+    """Return the abbreviations of adjacent words, as stems: `("user", "interfac")` is a `ui`."""
+    return _short_forms().get(words, ())
 
 
 def long_form(word: str) -> str:
@@ -177,6 +198,18 @@ def _meanings() -> Mapping[str, Sequence[Words]]:
 
 
 @cache
+def _short_forms() -> Mapping[Words, Sequence[str]]:
+    """Return the short forms of the long forms of several words, without stop words: queries have none."""
+    found: dict[Words, list[str]] = {}
+    for short, _, long in _lines():
+        for phrase in long.split(", "):
+            words = tuple(stem(word) for word in phrase.split() if word not in SURFACE)
+            if len(words) > 1:
+                found.setdefault(words, []).append(stem(short))
+    return found
+
+
+@cache
 def _long_forms() -> Mapping[str, str]:
     of_one_word = {short: [words for words in some if len(words) == 1] for short, some in _table().items()}
     return {short: words[0][0] for short, words in of_one_word.items() if words}
@@ -185,11 +218,14 @@ def _long_forms() -> Mapping[str, str]:
 @cache
 def _table() -> Mapping[str, Sequence[Words]]:
     """Return the long forms of each short form, as stems. At the first use: the stemmer is slow to load."""
-    lines = (line.partition(": ") for line in _TABLE.split("\n") if line)
     return {
         stem(short): [tuple(map(stem, words.split())) for words in long.split(", ")]
-        for short, _, long in lines
+        for short, _, long in _lines()
     }
+
+
+def _lines() -> Iterator[tuple[str, str, str]]:
+    return (line.partition(": ") for line in _TABLE.split("\n") if line)
 
 
 def _all_forms(long: Mapping[str, Sequence[Words]]) -> Mapping[str, Sequence[Words]]:

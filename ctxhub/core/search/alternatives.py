@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from ctxhub.core.search.abbreviations import meanings
+from ctxhub.core.search.abbreviations import meanings, short_forms
 from ctxhub.core.search.queries import LEAST_BEGINNING, MAX_TERMS, Query, Term, parse
 from ctxhub.core.search.spelling import known_among
 from ctxhub.core.search.stems import stem
@@ -13,11 +13,27 @@ from ctxhub.core.search.stop_words import SURFACE
 ABBREVIATION_WEIGHT, PREFIX_WEIGHT = 0.7, 0.5
 # A known word that lacks this many letters of the term, or fewer, is a matter of spelling correction.
 MAX_SURPLUS = 2
+# The words of the longest phrase that has an abbreviation (role based access control).
+LONGEST_PHRASE = 4
 
 
 def with_meanings(term: Term) -> Term:
     """Return the term with its abbreviations and long forms as alternatives."""
     return replace(term, also=(*term.also, *_abbreviation_alternatives(term)))
+
+
+def all_with_meanings(terms: Sequence[Term]) -> list[Term]:
+    """Like `with_meanings` for the terms of a query; adjacent words get the abbreviation of them together."""
+    found = list(map(with_meanings, terms))
+    for start in range(len(terms)):
+        for end in range(start + 2, min(start + LONGEST_PHRASE, len(terms)) + 1):
+            phrase = terms[start:end]
+            if not all(map(_is_word, phrase)):
+                break
+            if shorts := short_forms(tuple(term.spellings[0][0] for term in phrase)):
+                short = Term(tuple((short,) for short in shorts), weight=ABBREVIATION_WEIGHT)
+                found[start:end] = [replace(term, also=(*term.also, short)) for term in found[start:end]]
+    return found
 
 
 def with_beginnings(project_id: int, terms: Iterable[Term]) -> list[Term]:
@@ -33,7 +49,7 @@ def with_beginnings(project_id: int, terms: Iterable[Term]) -> list[Term]:
 def parse_filter(project_id: int, text: str) -> Query:
     """Parse the text filter of a list: a row must have all words, each as such or as an alternative."""
     query = parse(text, needs_all=True)
-    return query.with_wanted(with_beginnings(project_id, map(with_meanings, query.wanted[:MAX_TERMS])))
+    return query.with_wanted(with_beginnings(project_id, all_with_meanings(query.wanted[:MAX_TERMS])))
 
 
 def _abbreviation_alternatives(term: Term) -> Iterator[Term]:

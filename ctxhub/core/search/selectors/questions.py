@@ -12,7 +12,7 @@ from ctxhub.core.kit import sql
 from ctxhub.core.kit.errors import NotFound, shown
 from ctxhub.core.kit.inputs import clean_moment, clean_name, clean_one_of, clean_query, clean_words
 from ctxhub.core.kit.tool_names import operation
-from ctxhub.core.search.alternatives import with_beginnings, with_meanings
+from ctxhub.core.search.alternatives import all_with_meanings, with_beginnings, with_meanings
 from ctxhub.core.search.corrections import Corrected, correct, widen
 from ctxhub.core.search.counts import Counts
 from ctxhub.core.search.documents import kind_word, layer_word, tag_word
@@ -68,7 +68,7 @@ def prepare(
     if match == "similar":
         return _similarity(project_id, narrowing, parse_similarity(text))
     parsed = parse(text, needs_all=match == "all")
-    parsed = parsed.with_wanted(map(with_meanings, parsed.wanted[:MAX_TERMS]))
+    parsed = parsed.with_wanted(all_with_meanings(parsed.wanted[:MAX_TERMS]))
     parsed = widen(project_id, parsed) if match == "fuzzy" else parsed
     counts = Counts(project_id)
     parsed = parsed.with_wanted(_with_prefixes_for_lost(project_id, parsed.wanted, counts))
@@ -77,6 +77,9 @@ def prepare(
     if lost and match != "fuzzy":
         corrected = correct(project_id, text, parsed, lost)
         counts.look_up(corrected.query.wanted)
+        replacements = [term for term in corrected.query.wanted if term not in parsed.wanted]
+        if not any(map(counts.found, replacements)):
+            corrected = Corrected(parsed)
     if match in ("any", "all"):
         corrected = Corrected(parsed, corrected.did_you_mean)
     total = count_entries(project_id)
