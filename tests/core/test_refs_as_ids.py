@@ -260,3 +260,25 @@ def test_refs_stand_for_ids_in_queries(ada_rest: RestClient, ids: dict[str, int]
 
 def test_a_context_is_addressed_by_its_ref(ada_rest: RestClient, ids: dict[str, int]) -> None:
     assert ada_rest.get("contexts/context:shop/").body["name"] == "shop"
+
+
+def test_a_key_may_be_the_ref_of_its_decision(ada_mcp: McpClient, ada_rest: RestClient) -> None:
+    ref = "decision:api/auth"
+    assert ada_mcp.call("decision", "set", key=ref, value="JWT")["key"] == "api/auth"
+    assert ada_mcp.call("decision", "get", key=ref)["decision"]["value"] == "JWT"
+    assert ada_mcp.call("decision", "set_batch", items=[{"key": ref, "value": "PASETO"}])["done"] == 1
+    assert ada_mcp.call("decision", "versions", key=ref)["count"] == 2
+    assert ada_rest.post("call/decision/get/", {"key": ref}).body["found"]
+    ada_mcp.call("decision", "set", key="api/session", value="cookie")
+    ended = ada_mcp.call("decision", "deprecate", key=ref, superseded_by="decision:api/session")
+    assert "error" not in ended
+    assert ada_mcp.call("hub", "stats")["decisions"] == [1, 2]
+
+
+def test_refs_may_be_a_text_with_commas_and_a_number_among_them_fails_nothing(ada_mcp: McpClient) -> None:
+    ada_mcp.call("decision", "set", key="a, b", value=1)
+    ada_mcp.call("decision", "set", key="c", value=2)
+    for refs in ("decision:a, b,decision:c", ["decision:a, b", "decision:c"]):
+        assert len(ada_mcp.call("get", refs=refs)["items"]) == 2
+    answer = ada_mcp.call("get", refs=["decision:c", 7])
+    assert (len(answer["items"]), answer["missing"]) == (1, ["7"])

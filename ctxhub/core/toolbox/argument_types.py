@@ -8,6 +8,7 @@ imported when it asks: neither the list of tools nor most calls need it, and its
 """
 
 import json
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -125,6 +126,15 @@ class IdOf(Converts):
         object.__setattr__(self, "kind", kind)  # Its base is frozen.
 
 
+class KeyOf(OverMcp):
+    """Makes a text accept a key as it is, or the ref that lists and events have (`decision:api/auth`)."""
+
+    def __init__(self, kind: str) -> None:
+        super().__init__(partial(_without_kind, kind=kind))
+
+
+BETWEEN_REFS = re.compile(r"\s*,\s*(?=[a-z]+:)")
+
 # -- Conversions -----------------------------------------------------------------------------------
 
 
@@ -216,6 +226,17 @@ def present(given: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in given.items() if value is not None}
 
 
+def _refs(value: Any) -> Any:
+    """Accept refs as a list, as a JSON string, or as a text with commas between them. A number is no ref."""
+    value = _parsed("[")(value)
+    listed = BETWEEN_REFS.split(value) if isinstance(value, str) else value
+    return [_word(ref) for ref in listed] if isinstance(listed, list) else listed
+
+
+def _without_kind(value: Any, *, kind: str) -> Any:
+    return value.strip().removeprefix(f"{kind}:") if isinstance(value, str) else value
+
+
 def _items(value: Any) -> Any:
     value = _parsed("[")(value)
     items = [value] if isinstance(value, dict) else value
@@ -238,6 +259,7 @@ Share = Annotated[float, Converts(_number_not_bool), About(schema={"minimum": 0,
 Value = Annotated[str | int | float, Checks(_value), Shows({"type": ["string", "number"]})]
 # Tags or scopes: over REST a list, or a text with commas between them; `Texts` is a list there.
 Words = Annotated[list[str], OverMcp(_list), OverRest(_text_or_list), About(items=WORD)]
+Refs = Annotated[list[str], OverMcp(_refs), OverRest(_text_or_list), About(items=WORD)]
 Texts = Annotated[list[str], OverMcp(_list)]
 Paths = Annotated[Texts, About("Globs of the files it bears on.", items=PATH)]
 # An item that is no object is an error of that item, not of the whole call.

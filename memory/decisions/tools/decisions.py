@@ -22,6 +22,7 @@ from ctxhub.core.toolbox.argument_types import (
     InLayer,
     InScope,
     Items,
+    KeyOf,
     Limit,
     Lines,
     Match,
@@ -56,7 +57,8 @@ tool(
     otherwise=[({"key", "value"}, "set"), ({"key"}, "get"), (set(), "list")],
 )
 
-NewKey = Annotated[str, About(schema=NAME)]
+Key = Annotated[str, KeyOf("decision")]
+NewKey = Annotated[Key, About(schema=NAME)]
 StatusWord = Annotated[Word, Says("active|draft|deprecated")]
 Version = Annotated[Text, About(schema=VERSION)]
 ALL_WORDS = 'All these words are in it: key, value, reasons, tags. "A phrase", -not, prefix*.'
@@ -136,7 +138,7 @@ def set_batch(
 
 
 @action("decision", "quick_set", quiet=True, writes=True, example={"key": "api/rate-limit", "value": 100})
-def quick_set(caller: Caller, key: str, value: Value) -> services.QuickSetAnswer:
+def quick_set(caller: Caller, key: Key, value: Value) -> services.QuickSetAnswer:
     """Set a decision with two arguments: layer, tags and scope follow from the key."""
     return services.quick_set_decision(caller=caller, key=key, value=value)
 
@@ -149,7 +151,7 @@ def quick_set(caller: Caller, key: str, value: Value) -> services.QuickSetAnswer
 )
 def get(
     caller: Caller,
-    key: str,
+    key: Key,
     include: Annotated[Words, Says("rationale|history|links"), About("More of the decision.")] | None = None,
 ) -> Reading[GetAnswer]:
     """One decision whole; unknown: found false, and the nearest keys.
@@ -234,7 +236,7 @@ def list_(
 @action("decision", "versions", example={"key": "api/auth/method"}, also_known_as=("get_versions", "history"))
 def versions(
     caller: Caller,
-    key: str,
+    key: Key,
     version: Annotated[Text, About(ONE_VERSION)] | None = None,
     lines: Lines | None = None,
     tail: Tail | None = None,
@@ -272,7 +274,7 @@ def versions(
     },
 )
 def deprecate(
-    caller: Caller, key: str, reason: str | Unset = UNSET, superseded_by: str | Unset = UNSET
+    caller: Caller, key: Key, reason: str | Unset = UNSET, superseded_by: Key | Unset = UNSET
 ) -> services.DeprecateAnswer:
     """End a decision: say why, and which key stands in its place."""
     return services.deprecate_decision(caller=caller, key=key, reason=reason, superseded_by=superseded_by)
@@ -281,7 +283,7 @@ def deprecate(
 @action(
     "decision", "delete", destroys=True, example={"key": "api/auth/method"}, also_known_as=("hard_delete",)
 )
-def delete(caller: Caller, key: str) -> services.DeleteAnswer:
+def delete(caller: Caller, key: Key) -> services.DeleteAnswer:
     """Remove a decision and its history for good; to end one, use deprecate."""
     return services.delete_decision(caller=caller, key=key)
 
@@ -295,7 +297,7 @@ def delete(caller: Caller, key: str) -> services.DeleteAnswer:
 )
 def suggest(
     caller: Caller,
-    key: Annotated[str, About(LIKE_KEY)] | None = None,
+    key: Annotated[Key, About(LIKE_KEY)] | None = None,
     text: Annotated[str, About("Like this text.")] | None = None,
     tags: Annotated[Words, About("Like these tags.")] | None = None,
     layer: Annotated[str, About("Of this layer.")] | None = None,

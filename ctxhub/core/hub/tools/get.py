@@ -15,7 +15,7 @@ from ctxhub.core.kit.errors import InvalidInput
 from ctxhub.core.kit.inputs import LIST_LENGTH, clean_one_of
 from ctxhub.core.kit.listing import AnyObject
 from ctxhub.core.toolbox.actions import action, tool
-from ctxhub.core.toolbox.argument_types import Lines, Says, Tail, Words
+from ctxhub.core.toolbox.argument_types import Lines, Refs, Says, Tail
 from ctxhub.core.use import tally
 from ctxhub.core.use.whole import texts_of
 
@@ -40,7 +40,7 @@ class GetAnswer(TypedDict):
 @action("get", example={"refs": ["decision:api/auth/method"], "detail": "digest"})
 def get(
     caller: Caller,
-    refs: Words,
+    refs: Refs,
     detail: Annotated[str, Says("full|digest")] = "full",
     lines: Lines | None = None,
     tail: Tail | None = None,
