@@ -106,6 +106,13 @@ def test_the_confidence_of_a_lesson(text: str, parts: Parts, confidence: float) 
         ("The job fails when the disk is full.", True),  # Problem and condition.
         ("Restart the worker after every change.", True),  # Advice and condition.
         ("Never use it: the cache is stale.", True),  # Advice and problem.
+        ("To rebuild the client run make client after every change of the schema.", True),
+        ("Setting WORKERS=1 stops the build from running out of memory.", True),
+        ("asyncpg needs statement_cache_size=0 behind the pooler.", True),
+        ("On Windows the tests need autocrlf=false, else the golden files differ.", True),
+        ("Use `npm ci` here: `npm install` rewrites the lock file.", True),
+        ("On Windows it is green.", False),
+        ("Using it now.", False),
         ("The worker fails. Restart it.", True),  # Two sentences.
         ("The worker fails.\nRestart it.", False),  # Two lines.
         ("The worker fails. It is red. Restart it.", False),  # Too far apart.

@@ -20,7 +20,7 @@ _SENTENCE_END = re.compile(r"(?<=[.!?])\s+|(?<=[\u3002\uff01\uff1f])\s*")
 _RULES = """
 always never must has_to have_to needs? need_to requires? required make_sure be_sure remember_to avoid
 don't do_not cannot can't only_works? works_only only_if only_with instead_of rather_than should_be
-should_not the_fix the_solution workaround ensure
+should_not the_fix the_solution workaround ensure prevents? fixes solves avoids
 toujours jamais il_faut ne_pas doit doivent penser_à éviter veiller_à plutôt_que
 muss müssen immer nie niemals darf dürfen statt anstatt vermeiden unbedingt reicht_nicht nur_mit nur_wenn
 nur_dann
@@ -42,8 +42,8 @@ timeouts? refus\pL* reject\pL* ignor\pL* skip skips skipped drops dropped los(?:
 dies? died destroy\pL* leak\pL* double[sd]? twice duplicat\pL* overwr\pL* errors? raises recurs\pL*
 corrupt\pL* expire[sd]? truncat\pL* cut_off missing empty undefined wrong\pL* slow\pL* lock(?:s|ed)
 silent\pL* stale flaky race denied doesn't does_not isn't is_not aren't are_not nothing exceed\pL*
-out_of_(?:memory|space|range|date|sync) deadlock\pL* unreadable invalid bugs? root_cause used_up
-(?:take|took|takes)_\pL+_(?:seconds|minutes|hours|days)
+out_of_(?:memory|space|range|date|sync) deadlock\pL* unreadable invalid bugs? root_cause used_up rewrit\pL* overrid\pL* differs?
+(?:take|took|takes)_[\pL\pN.]+_(?:seconds|minutes|hours|days)
 échou\pL* plant(?:e|ent|é) erreurs? bloqu\pL* expir\pL* dispara\pL* s'arrête\pL* perd\pL* vides? blanche
 lent\pL*
 reste_\pL+ n'\pL+_pas
@@ -54,6 +54,7 @@ falla\pL* errores ошибк\pL* зависа\pL* пада\pL*
 _CONDITIONS = """
 if when whenever unless until because since otherwise once after before as_soon_as so_that therefore
 even_if without due_to or_else in_case so caused_by came_from comes_from turned_out meant_that
+behind on_(?:windows|macos|linux|arm|alpine) in_(?:ci|docker|production|containers?)
 si quand sinon avant après car parce_que puisque sans_quoi faute_de_quoi pour_que à_cause lorsque
 c'est_que
 wenn falls sobald sonst vor nach weil denn deshalb daher ohne damit also solange unter
@@ -78,13 +79,17 @@ def _any(words: str, after: str = r"[^\pL\pN]|$") -> str:
     return rf"(?:^|[^\pL\pN])(?:{_one_of(words)})(?:{after})"
 
 
+_ACTS = "setting using adding removing pinning raising lowering passing disabling enabling"
 # An order at the start of a sentence or clause. Foreign ones, which may stand at its end, match anywhere.
 _ORDER = rf"(?:^|[.;:,!?)]\s+|\b(?:then|and|or)\s+)(?:{_one_of(_ORDERS)})(?:[^\pL\pN]|$)"
+# "To regenerate the schema run ...", "Setting X stops ...".
+_WAY = rf"^\s*to\s+\pL+[^.;]{{1,100}}[ ,](?:{_one_of(_ORDERS)})\s|^\s*(?:{_one_of(_ACTS)})\s"
 _SIGNS = (
     "|".join(
         (
             _any(_RULES + _FOREIGN_ORDERS),
             _ORDER,
+            _WAY,
             "必須|必须|一定要|務必|务必|不要|別|别|不能|不可|只能|需要|要先|先|改用|改成|改為|換成|换成|記得|记得|應該|应该",
             "即可|就好|設成|设成|設為|设为|調大|调大|調到|调到|必ず|こと。|てから|直る",
         )
@@ -101,7 +106,7 @@ _SIGNS = (
             _any(_CONDITIONS),
             # A reason after the main clause.
             r"[;:][ \t]+(?:it|they|the|there|elle|il|die|der|das|es)[ \t]",
-            r",[ \t]+or[ \t]",
+            r",[ \t]+(?:or|else)[ \t]",
             "如果|否則|否则|不然|之前|之後|之后|前|後|后|時|时|因為|因为|所以|遇到|除非|只要|是因|原来|原來|とき|しないと|ので",
         )
     ),
