@@ -74,13 +74,17 @@ def test_scripts_that_share_a_first_byte_with_rarer_scripts_are_not_overestimate
 @pytest.mark.parametrize(
     "text",
     [
-        # Burmese, Khmer, Amharic, Cherokee, Gothic, phonetic signs.
+        # Burmese, Khmer, Amharic, Cherokee, Gothic, phonetic signs, Tibetan, Lao, Odia, flags of regions.
         "လူတိုင်းသည် တူညီလွတ်လပ်သော ဂုဏ်သိက္ခာဖြင့် လည်းကောင်း၊ တူညီလွတ်လပ်သော အခွင့်အရေးများဖြင့် လည်းကောင်း",
         "មនុស្សទាំងអស់ កើតមកមានសេរីភាព និងសមភាព ក្នុងផ្នែកសេចក្ដីថ្លៃថ្នូរនិងសិទ្ធិ",
         "የሰው ልጅ ሁሉ ሲወለድ ነጻና በክብርና በመብትም እኩልነት ያለው ነው።",
         "ᏂᎦᏓ ᎠᏂᏴᏫ ᏂᎨᎫᏓᎸᎾ ᎠᎴ ᎤᏂᏠᏱ ᎤᎾᏕᎿ ᏚᏳᎧᏛ ᎨᏒᎢ",
         "𐌰𐌻𐌻𐌰𐌹 𐌼𐌰𐌽𐌽𐌰 𐍆𐍂𐌴𐌹𐌷𐌰𐌻𐍃 𐌾𐌰𐌷 𐍃𐌰𐌼𐌰𐌻𐌴𐌹𐌺𐍃",
         "ᴀʙᴄᴅᴇ ᴛʜᴇ ᴅᴇᴘᴏʏᴍᴇɴᴛ ᵃᵇᶜᵈᵉᶠᵍʰ ᴡᴀꜱ ʀᴏʟʟᴇᴅ ʙᴀᴄᴋ",
+        "བོད་ཡིག་གི་ཡི་གེ་འདི་ཀློག་པར་དཀའ། གྲངས་མཛོད་འདི་བསྐྱར་དུ་འགོ་འཛུགས་དགོས།",
+        "ຕ້ອງເລີ່ມຖານຂໍ້ມູນໃໝ່ກ່ອນການຍ້າຍທຸກຄັ້ງ ບໍ່ດັ່ງນັ້ນບັນທຶກຈະສູນເສຍ",
+        "ପ୍ରତ୍ୟେକ ସ୍ଥାନାନ୍ତରଣ ପୂର୍ବରୁ ଡାଟାବେସ ପୁନଃଆରମ୍ଭ କରିବା ଆବଶ୍ୟକ।",
+        "\U0001f3f4\U000e0067\U000e0062\U000e0077\U000e006c\U000e0073\U000e007f" * 5,
     ],
 )
 def test_estimates_of_rare_scripts_are_not_below_the_exact_count(text: str) -> None:

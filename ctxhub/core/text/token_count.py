@@ -72,6 +72,9 @@ WEIGHTS = {
 # Khmer, 1 for Burmese, 2 for the other half and further Latin letters, 3 for Amharic, 4 for all others.
 RARE_BY_SECOND_BYTE = {0: "83 9e ba bb", 1: "80 81 82", 2: "9f b8 b9", 3: "88 89 8a 8b 8c 8d"}
 
+# After 0xE0: Odia; Lao and Tibetan. 0xF3 begins the letters in flags of regions: four times.
+RARE_AFTER_E0 = {1: "ac ad", 2: "ba bb bc bd be bf"}
+
 # Each byte of text becomes a byte of marks, and each piece of text one large integer, whose shifts and bit
 # counts run at memory speed. The first four marks count where the byte before lacks them, the others always.
 WORD, CAPITAL, DIGIT, BREAK = 0x01, 0x02, 0x04, 0x08
@@ -125,6 +128,7 @@ _BY_WORDS, _BY_LETTERS = _of_all_bytes(BY_WORDS), _of_all_bytes(BY_LETTERS)
 _WEIGHT_OF = _by_byte(WEIGHTS)
 _WEIGHT_BITS = bytes((1 << _WEIGHT_OF.get(byte, 0)) - 1 for byte in range(256))
 _PAIR_BITS = _pair_bits_by_byte()
+_RARE_AFTER_E0 = {bytes([0xE0, byte]): times for byte, times in _by_byte(RARE_AFTER_E0).items()}
 _CONTINUING = bytes(range(0x80, 0xC0))
 
 
@@ -170,6 +174,10 @@ def _count_rare(data: bytes) -> int:
     if 0xE1 in data:
         pairs = int.from_bytes(data.translate(_PAIR_BITS), "little")
         times += (pairs & (pairs << 4)).bit_count()
+    if 0xE0 in data:
+        times += sum(cost * data.count(pair) for pair, cost in _RARE_AFTER_E0.items())
+    if 0xF3 in data:
+        times += 4 * data.count(0xF3)
     if 0xF0 in data:
         times += 4 * (data.count(0xF0) - data.count(b"\xf0\x9f"))
     return times

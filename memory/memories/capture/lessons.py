@@ -42,7 +42,8 @@ timeouts? refus\pL* reject\pL* ignor\pL* skip skips skipped drops dropped los(?:
 dies? died destroy\pL* leak\pL* double[sd]? twice duplicat\pL* overwr\pL* errors? raises recurs\pL*
 corrupt\pL* expire[sd]? truncat\pL* cut_off missing empty undefined wrong\pL* slow\pL* lock(?:s|ed)
 silent\pL* stale flaky race denied doesn't does_not isn't is_not aren't are_not nothing exceed\pL*
-out_of_(?:memory|space|range|date|sync) deadlock\pL* unreadable invalid bugs? root_cause used_up rewrit\pL* overrid\pL* differs?
+out_of_(?:memory|space|range|date|sync) deadlock\pL* unreadable invalid bugs? root_cause used_up
+rewrit\pL* overrid\pL* differs?
 (?:take|took|takes)_[\pL\pN.]+_(?:seconds|minutes|hours|days)
 échou\pL* plant(?:e|ent|é) erreurs? bloqu\pL* expir\pL* dispara\pL* s'arrête\pL* perd\pL* vides? blanche
 lent\pL*
