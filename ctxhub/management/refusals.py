@@ -1,5 +1,6 @@
 """Turns what stops a command into a CommandError for a person."""
 
+import errno
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -12,6 +13,7 @@ from ctxhub.core.kit.errors import CtxhubError
 from ctxhub.core.kit.failures import UNWRITABLE, is_unwritable
 
 SECONDS_TO_CONNECT = 5
+DISK_FULL = (errno.ENOSPC, errno.EDQUOT)
 
 
 @contextmanager
@@ -24,6 +26,8 @@ def as_command_errors() -> Iterator[None]:
     except DatabaseError as error:
         raise CommandError(unusable_database(error)) from error
     except OSError as error:
+        if error.errno in DISK_FULL:  # A write of a part names no file.
+            raise CommandError("The disk is full. Free space, then run the command again.") from error
         if error.filename is None or not str(error.filename).startswith(str(settings.VAR_DIR)):
             raise
         raise CommandError(

@@ -1,5 +1,6 @@
 """A database whose disk is full or read-only: each face says so, and reads go on."""
 
+import errno
 from collections.abc import Iterator
 
 import pytest
@@ -136,3 +137,9 @@ def test_a_full_sqlite_file_is_unwritable(ada: Caller) -> None:
     finally:
         _run("PRAGMA max_page_count = 1073741823")
     assert is_unwritable(caught.value)
+
+
+def test_a_command_says_that_the_disk_is_full() -> None:
+    """As static files are written, which the error does not name."""
+    with pytest.raises(CommandError, match="disk is full"), as_command_errors():
+        raise OSError(errno.ENOSPC, "No space left on device")
