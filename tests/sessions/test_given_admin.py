@@ -21,9 +21,12 @@ from memory.scratchpads.services.scratchpads import append_to_scratchpad, create
 from memory.scratchpads.services.workflows import create_workflow
 from messaging.services.messages import send_message
 from sessions.briefings.models.briefing import Briefing
+from sessions.sittings.services.restoring import restore_session
 from sessions.sittings.services.sessions import save_session
 from tests.people import ADMIN, VIEWER, member
 from tests.sessions.given import KEY, REF, decide, read
+from tracking.services.changes import record_change
+from tracking.services.leases import acquire_lease
 
 LIST = "/admin/agent_sessions/briefing/"
 GIVEN = f"{LIST}given/"
@@ -125,6 +128,28 @@ def test_what_was_deleted_says_so(client: Client, ada: Caller, ben: Caller) -> N
     delete_decision(caller=ada, key=KEY)
     [thing] = things(client).values()
     assert (thing.note, thing.url, thing.text) == ("deleted since", "", "")
+
+
+def test_a_change_without_words_and_an_unsaved_session_are_still_there(
+    client: Client, ada: Caller, ben: Caller
+) -> None:
+    """Neither is in the index of the search."""
+    change = record_change(caller=ada, path="src/login.py", change="modified")["id"]
+    saved = save_session(caller=ben, summary="Login")["session"]
+    restored = restore_session(caller=ben, session=saved)["session"]
+    read(ben, f"change:{change}", f"session:{restored}")
+    page = things(client)
+    assert {ref: each.note for ref, each in page.items()} == dict.fromkeys(page, "text as it is now")
+    assert page[f"change:{change}"].text.startswith("path: src/login.py\nchange: modified\nby: ada\n")
+    assert page[f"session:{restored}"].text == "Login"
+
+
+def test_a_lease_is_shown_with_its_paths(client: Client, ada: Caller, ben: Caller) -> None:
+    lease = acquire_lease(caller=ada, paths=["src/**"], reason="Moving it")["lease_id"]
+    read(ben, f"lease:{lease}")
+    [thing] = things(client).values()
+    assert "paths: src/**" in thing.text
+    assert "reason: Moving it" in thing.text
 
 
 def test_a_text_that_is_no_longer_kept_says_so(client: Client, ada: Caller, ben: Caller) -> None:

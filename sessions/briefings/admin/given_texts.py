@@ -2,15 +2,19 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from ctxhub.core import registry
 from ctxhub.core.admin import refs
 from ctxhub.core.registry import Noun
+from ctxhub.core.text.readable import as_lines
 from sessions.briefings.models.briefing import BriefingItem
 
 CHARACTERS = 4_000
 # What is never changed has the text that was given.
 UNCHANGING = ("message", "snapshot")
+# Their documents and summaries lack the paths.
+SHOWN_WITH_FIELDS = ("lease", "change")
 NOW = "text as it is now"
 NOT_KEPT = "text as it is now: the earlier one is no longer kept"
 GONE = "deleted since"
@@ -104,8 +108,16 @@ def _read_present(project_id: int, items: Iterable[BriefingItem]) -> dict[Key, P
 
 
 def _read_kind(project_id: int, noun: Noun, ids: Sequence[int]) -> Mapping[int, Present]:
-    if noun.documents:
-        found = noun.documents(project_id, ids)
-        return {each.object_id: Present(each.ref, each.body or each.title, each.version) for each in found}
-    heads = noun.heads(project_id, ids) if noun.heads else {}
-    return {row_id: Present(str(head.name), head.summary) for row_id, head in heads.items()}
+    """What is in no index of the search, such as a session that was not saved, has its summary."""
+    if noun.kind in SHOWN_WITH_FIELDS and noun.open:
+        items = noun.open(project_id, [str(row_id) for row_id in ids], False)
+        return {int(name): Present(f"{noun.kind}:{name}", _fields(item)) for name, item in items.items()}
+    documents = noun.documents(project_id, ids) if noun.documents else ()
+    found = {each.object_id: Present(each.ref, each.body or each.title, each.version) for each in documents}
+    left = [row_id for row_id in ids if row_id not in found]
+    heads = noun.heads(project_id, left) if noun.heads and left else {}
+    return found | {row_id: Present(str(head.name), head.summary) for row_id, head in heads.items()}
+
+
+def _fields(item: Mapping[str, Any]) -> str:
+    return "\n".join(line for name, value in item.items() for line in as_lines(value, name))
