@@ -118,6 +118,17 @@ def test_what_must_be_read_comes_first(budget: int) -> None:
     assert [rows[name][0].ref for name in ("constraints", "messages")] == ["constraints:99", "messages:99"]
 
 
+@pytest.mark.parametrize("is_text", [False, True])
+@pytest.mark.parametrize("budget", range(LEAST_BUDGET, 260, 5))
+def test_what_must_be_read_is_left_out_only_where_it_does_not_fit(budget: int, is_text: bool) -> None:
+    must = row("constraints", 99, 0.1, is_must=True)
+    sections = {"constraints": [must], "decisions": [row("decisions", n, 0.9, "Short") for n in range(9)]}
+    briefing = pack_briefing(sections, CURSOR, budget, is_text=is_text, good=0.7)
+    alone = replace(briefing, packed=replace(briefing.packed, chosen=[must]))
+    tokens = count_tokens(alone.text()) if is_text else alone.answer()["tokens"]
+    assert ("constraints" in briefing.rows()) is (tokens <= budget)
+
+
 def test_it_is_told_that_even_what_must_be_read_does_not_fit() -> None:
     sections = {"constraints": many("constraints", 30, is_must=True)}
     for budget in (60, 100, 300):

@@ -6,7 +6,7 @@ passes on what it leaves over, then the rows with the highest score per token.
 
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from heapq import heapify, heappop, heappush
 from itertools import islice
@@ -125,10 +125,13 @@ def pack(
     a row gets a share.
     """
     packer = _Packer(sections, budget, form, shares)
+    packed = Packed([], {name: len(rows) for name, rows in sections.items()}, tuple(shares))
     packer.take_musts()
+    if not packer.taken:
+        packer.take_first_must(lambda one: form.measure(replace(packed, chosen=[one])) <= budget)
     packer.take_shares(good)
     packer.fill()
-    packed = Packed(packer.taken, {name: len(rows) for name, rows in sections.items()}, tuple(shares))
+    packed.chosen = packer.taken
     _cut(packed, budget, form)
     _top_up(packed, packer, budget, form)
     position = {id(one): n for rows in sections.values() for n, one in enumerate(rows)}
@@ -190,16 +193,27 @@ class _Packer:
             else:
                 heappush(waiting, (-_late_score(one) / self.tokens(one), n, one))
 
+    def musts(self) -> tuple[list[Candidate], list[Candidate]]:
+        """What must be read: the first of each section, and all others."""
+        musts = [[one for one in self.sections.get(name, ()) if one.is_must] for name in self.shares]
+        return [rows[0] for rows in musts if rows], [one for rows in musts for one in rows[1:]]
+
     def take_musts(self) -> None:
         """Take what must be read: the first of each section, then the most urgent of all."""
-        musts = [[one for one in self.sections.get(name, ()) if one.is_must] for name in self.shares]
-        firsts = [rows[0] for rows in musts if rows]
-        others = [one for rows in musts for one in rows[1:]]
         least = self.left - max(self.room * MUSTS // 100, min(self.left, FEW_MUSTS))
-        for rows in (firsts, others):
+        for rows in self.musts():
             for one in sorted(rows, key=lambda one: -one.score):
                 if self.left - self.least(one) >= least and self.left - self.cost(one) >= least:
                     self.take(one)
+
+    def take_first_must(self, fits: Callable[[Candidate], bool]) -> None:
+        """Take the most urgent row that fits as the only one, though its cost is estimated as higher."""
+        firsts, _ = self.musts()
+        for one in sorted(firsts, key=lambda one: -one.score):
+            if fits(one):
+                self.take(one)
+                self.left = max(self.left, 0)
+                return
 
     def take_shares(self, good: float) -> None:
         over = 0
