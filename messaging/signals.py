@@ -16,6 +16,7 @@ from messaging.history import Sent, claim_data, done_data, record_changes, recor
 from messaging.models import Delivery, Message, MessageType, RequestState
 from messaging.sql.deliveries import deliver_standing, deliver_to_everyone, mark_read
 from messaging.sql.message_writes import copy_to_deliveries
+from messaging.sql.results import insert_results, replace_results
 
 # Fields whose change is recorded.
 SAVED = (
@@ -64,12 +65,15 @@ def record_save(instance: Message, created: bool, raw: bool = False, **_: Any) -
         return
     with write_transaction(instance.project_id):
         if created:
+            insert_results(instance.project_id, {instance.pk: instance.result_refs})
             _record_new(instance)
             return
         old, new = instance._ctxhub_was, _stored(instance)  # type: ignore[attr-defined]
         if old and new and any(old[name] != new[name] for name in SHOWN):
             index_again(instance.project_id, "message", [instance.pk])
         if changed := [name for name in SAVED if old and new and old[name] != new[name]]:
+            if "result_refs" in changed:
+                replace_results(instance.project_id, instance.pk, new["result_refs"] if new else ())
             copy_to_deliveries(instance.pk)
             deliver_to_everyone([instance.pk])
             _record_change(instance, changed)

@@ -26,6 +26,7 @@ from messaging.services.receipts import not_addressed
 from messaging.sql.deliveries import addressed_to, mark_read
 from messaging.sql.message_writes import set_state
 from messaging.sql.requests import next_request
+from messaging.sql.results import insert_results
 
 LONGEST_MINUTES = 1_440
 
@@ -103,6 +104,8 @@ def finish_request(
             "result_refs": sql.stored_json(refs),
         }
         set_state(message_id, changes)
+        if refs:
+            insert_results(caller.project_id, {message_id: refs})
         mark_read(caller.project_id, caller.agent.casefold(), [message_id], at)
         done = (message_id, "done", done_data(message.sender, refs))
         record_changes(project_id=caller.project_id, agent_id=agent_id, changes=[done], at=at)

@@ -11,6 +11,7 @@ from ctxhub.core.kit.pages import Condition
 from ctxhub.core.links import Asked, Holder, Link, LinkSource, ObjectKey, Words
 from ctxhub.core.registry import find_noun
 from messaging.models import RequestState
+from messaging.sql.results import with_results
 
 KIND, REPLY_TO, RESULT_REFS = "message", "reply_to", "result_refs"
 WORDS = {
@@ -25,26 +26,27 @@ def read_links(asked: Asked) -> list[Link]:
 
 
 def _read_causes(asked: Asked) -> list[Link]:
-    """The messages that these messages reply to, and the requests that have these objects as results.
-
-    Reads the requests that are done; retention keeps them for some days.
-    """
+    """The messages that these messages reply to, and the requests that have these objects as results."""
     keys = _keys_of_refs(asked)
     named, refs = sql.among("r.value", list(keys))
+    found, found_values = with_results("m.id", asked.project_id, list(keys))
     done, done_values = _done(asked)
     own, values = sql.by_ids("m", asked.project_id, asked.ids(KIND))
     branches: list[Condition] = [
-        (f"SELECT 0, m.id, r.value FROM {_results()} WHERE {done} AND {named}", [*done_values, *refs]),
+        (
+            f"SELECT 0, m.id, r.value FROM {_results()} WHERE {found} AND {done} AND {named}",
+            [*found_values, *done_values, *refs],
+        ),
         (
             "SELECT m.id, m.reply_to_id, '' FROM messaging_message m"
             f" WHERE {own} AND m.reply_to_id IS NOT NULL",
             values,
         ),
     ]
-    found = _rows(asked, branches if asked.ids(KIND) else branches[:1])
+    rows = _rows(asked, branches if asked.ids(KIND) else branches[:1])
     return [
         _result(keys[ref], (KIND, cause)) if ref else Link((KIND, here), (KIND, cause), REPLY_TO)
-        for here, cause, ref in found
+        for here, cause, ref in rows
     ]
 
 
@@ -89,8 +91,8 @@ def _keys_of_refs(asked: Asked) -> dict[str, ObjectKey]:
 
 
 def _done(asked: Asked) -> Condition:
-    """The requests that are done. `state > 0` is the condition of their index."""
-    return f"m.project_id = %s AND m.state > 0 AND m.state = {RequestState.DONE.value}", [asked.project_id]
+    """The requests that are done; they are found by id, not by project."""
+    return f"+m.project_id = %s AND m.state = {RequestState.DONE.value}", [asked.project_id]
 
 
 def _results() -> str:

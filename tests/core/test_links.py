@@ -22,7 +22,7 @@ from memory.memories.services.memories import delete_memory
 from memory.memories.services.relationships import relate
 from memory.models import Decision, Memory, Relationship
 from memory.scratchpads.services.workflows import create_workflow
-from messaging.models import Message
+from messaging.models import Message, RequestState
 from messaging.services.requests import finish_request
 from sessions.sittings.services.sessions import save_session
 from tests.core.linked import chain, decide, done, impact, reasons, remember, rest_on, supersede
@@ -430,8 +430,9 @@ def test_links_never_lead_to_another_project(ada: Caller, cy: Caller, hermes: Pr
     one, other = (int(ref.partition(":")[2]) for ref in (own, theirs))
     ends = {"source_kind": "memory", "source_id": one, "target_kind": "memory", "target_id": other}
     Relationship.unscoped.create(project=hermes, relation=4, **ends)
-    message = send(cy, type="request")
-    Message.unscoped.filter(pk=message).update(state=3, result_refs=[theirs, own])
+    request = Message.unscoped.get(pk=(message := send(cy, type="request")))
+    request.state, request.result_refs = RequestState.DONE, [theirs, own]
+    request.save()
     assert chain(cy, own) == [(f"message:{message}", 0, "result_refs"), (own, 1, None)]
     assert impact(cy, f"message:{message}") == [(own, 1, "result_refs")]
     assert impact(ada, theirs) == []
