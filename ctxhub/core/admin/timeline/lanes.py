@@ -5,8 +5,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from django.utils.safestring import SafeString, mark_safe
-
 from ctxhub.core.admin.timeline.axis import AxisTime, axis_times
 from ctxhub.core.admin.timeline.periods import Period
 from ctxhub.core.admin.timeline.sources import Arrow, Bar, Mark
@@ -95,11 +93,6 @@ class Lanes:
     def inner_height(self) -> int:
         return self.height - TOP - BOTTOM
 
-    @property
-    def dots_svg(self) -> SafeString:
-        """All dots. There are thousands, and a template takes twenty times as long to write them."""
-        return mark_safe("".join(map(_svg, self.dots)))  # noqa: S308  # Numbers, and words of this file.
-
 
 class _Scale:
     """Places times between the left and the right edge."""
@@ -142,12 +135,6 @@ def _dot(tick: Tick, lane: Lane, scale: _Scale) -> Dot:
     return Dot(
         scale.x(tick.begin + (tick.end - tick.begin) / 2), lane.row(tick.subject), round(radius, 1), tick
     )
-
-
-def _svg(dot: Dot) -> str:
-    subject, count = dot.tick.subject, dot.tick.count
-    mark = f'<circle class="ctx-tick-{subject}" cx="{dot.x}" cy="{dot.y}" r="{dot.radius}">'
-    return f"{mark}<title>{count} {subject}</title></circle>"
 
 
 def _stripes(bars: Sequence[Bar], lanes: Mapping[int | None, Lane], scale: _Scale) -> list[Stripe]:

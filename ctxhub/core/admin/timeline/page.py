@@ -16,6 +16,7 @@ from ctxhub.core.admin.timeline.lanes import lay_out
 from ctxhub.core.admin.timeline.periods import Period, read_period
 from ctxhub.core.admin.timeline.refusals import refusal_marks
 from ctxhub.core.admin.timeline.sources import Account, Arrow, Bar, Mark
+from ctxhub.core.admin.timeline.svg import marks_svg
 from ctxhub.core.admin.timeline.ticks import SUBJECTS, Tick, count_ticks
 from ctxhub.core.admin.urls import in_project
 from ctxhub.core.models import Agent, Project
@@ -68,13 +69,15 @@ def timeline_context(
     period = read_period(query, zone, last_visit)
     found = _find(project, period)
     shown = found.agents[:LANES_SHOWN]
+    drawing = lay_out(
+        shown, period, ticks=found.ticks, bars=found.bars, arrows=found.arrows, marks=found.marks
+    )
     return {
         "period": period,
         "choices": period_choices(reverse("admin:core_event_timeline"), project, period, last_visit),
         "subjects": SUBJECTS,
-        "drawing": lay_out(
-            shown, period, ticks=found.ticks, bars=found.bars, arrows=found.arrows, marks=found.marks
-        ),
+        "drawing": drawing,
+        "marks": marks_svg(drawing),
         "left_out": len(found.agents) - len(shown),
         "rows": _rows(found),
         "stories": _stories(project, period, found),

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from ctxhub.core.admin.timeline.periods import Period
 from ctxhub.core.admin.timeline.sources import Mark
-from ctxhub.core.admin.urls import list_url
+from ctxhub.core.admin.urls import in_project, list_url
 from ctxhub.core.models import Agent, Project
 from ctxhub.core.refusals.selectors import refusals_between
 
@@ -17,14 +17,13 @@ def refusal_marks(project: Project, period: Period) -> Sequence[Mark]:
     names = {refusal.folded for refusal in found}
     agents = Agent.objects.in_project(project.pk).filter(folded__in=names)
     ids = dict(agents.values_list("folded", "pk"))
+    page = list_url("core_refusal")
     return [
         Mark(
             ids[refusal.folded],
             refusal.last_at,
             f"{refusal.name}, {refusal.code}: {refusal.note}",
-            list_url(
-                "core_refusal", project, agent=refusal.name, **({"q": refusal.ref} if refusal.ref else {})
-            ),
+            in_project(page, project, agent=refusal.name, **({"q": refusal.ref} if refusal.ref else {})),
             refusal.count,
         )
         for refusal in found
