@@ -166,6 +166,15 @@ def test_sections_come_in_one_order() -> None:
     assert list(packed(sections, 5_000).rows()) == list(SHARES)
 
 
+def test_the_shares_are_those_that_were_decided() -> None:
+    """By what a task needs; benchmarks/briefs.py measures the recall with them."""
+    assert list(SHARES.values()) == [15, 20, 25, 10, 5, 5, 12, 8]
+    assert list(SHARES) == [
+        *("session", "constraints", "decisions", "messages"),
+        *("leases", "changes", "memories", "snapshots"),
+    ]
+
+
 def test_each_section_gets_its_share() -> None:
     rows = packed({name: many(name, 60) for name in SHARES}, 6_000).rows()
     tokens = {name: sum(count_tokens(one.text) for one in found) for name, found in rows.items()}
