@@ -27,7 +27,9 @@ def insert_results(project_id: int, refs: Mapping[int, Iterable[Any]]) -> None:
 
 
 def replace_results(project_id: int, message_id: int, refs: Iterable[Any]) -> None:
-    sql.execute("DELETE FROM messaging_result WHERE message_id = %s", [message_id])
+    sql.execute(
+        "DELETE FROM messaging_result WHERE project_id = %s AND message_id = %s", [project_id, message_id]
+    )
     insert_results(project_id, {message_id: refs})
 
 

@@ -217,7 +217,7 @@ def _long_forms() -> Mapping[str, str]:
 
 @cache
 def _table() -> Mapping[str, Sequence[Words]]:
-    """Return the long forms of each short form, as stems. At the first use: the stemmer is slow to load."""
+    """Return the long forms of each short form, as stems."""
     return {
         stem(short): [tuple(map(stem, words.split())) for words in long.split(", ")]
         for short, _, long in _lines()

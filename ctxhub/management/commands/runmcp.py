@@ -106,6 +106,7 @@ def _serve_http(surface: Any, options: Mapping[str, Any]) -> None:
     from ctxhub.management.ports import free_port
     from ctxhub.management.refusals import refuse_unmigrated
     from ctxhub.mcp.django_handler import DjangoHandler
+    from ctxhub.mcp.fair_threads import settle
     from ctxhub.mcp.http import SECONDS_KEPT_ALIVE, Dispatcher
 
     if options["session"]:
@@ -121,4 +122,5 @@ def _serve_http(surface: Any, options: Mapping[str, Any]) -> None:
     config = uvicorn.Config(
         app, host=host, port=port, log_level="warning", timeout_keep_alive=SECONDS_KEPT_ALIVE
     )
+    settle()
     uvicorn.Server(config).run()
