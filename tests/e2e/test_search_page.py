@@ -111,6 +111,17 @@ def test_the_palette_opens_in_place_and_is_used_by_keyboard(index: Page) -> None
     expect(page).to_have_url(re.compile("/admin/tracking/lease/"))
 
 
+def test_keys_wait_for_the_hits_of_what_was_typed(index: Page) -> None:
+    page = index
+    page.keyboard.press("Control+k")
+    page.keyboard.type("con")
+    expect(page.get_by_role("option", name="Constraints page")).to_be_visible()
+    page.keyboard.type("texts")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(re.compile("/admin/memory/context/"))
+
+
 def test_the_box_has_focus_on_an_empty_page_and_not_on_results(index: Page) -> None:
     page = index
     page.get_by_role("link", name=re.compile("Search$")).click()

@@ -5,7 +5,9 @@ document.addEventListener("DOMContentLoaded", () => {
   const box = palette.querySelector("input[type=search]");
   const list = palette.querySelector("ul");
   const project = palette.querySelector("[name=project]");
-  let asked = 0;
+  let asked = { words: "", listed: Promise.resolve() };
+  let wait;
+  let moves = 0;
 
   document.addEventListener("keydown", (event) => {
     if (event.key !== "k" || !(event.ctrlKey || event.metaKey)) return;
@@ -41,34 +43,50 @@ document.addEventListener("DOMContentLoaded", () => {
     });
   }
 
-  async function find() {
-    const words = box.value.trim();
-    const number = ++asked;
+  async function listHits(words) {
     let found = "";
     if (words) {
       const query = new URLSearchParams({ q: words, ...(project && { project: project.value }) });
-      const answer = await fetch(`${palette.dataset.url}?${query}`);
-      found = answer.ok && !answer.redirected ? await answer.text() : "";
+      const answer = await fetch(`${palette.dataset.url}?${query}`).catch(() => null);
+      found = answer?.ok && !answer.redirected ? await answer.text() : "";
     }
-    if (number !== asked) return;
+    if (words !== asked.words) return;
     list.innerHTML = found;
     if (words) list.prepend(...pages(words.toLowerCase()));
     options().forEach((option, position) => { option.id = `ctx-palette-hit-${position}`; });
     choose(null);
   }
 
-  let wait;
-  box.addEventListener("input", () => { clearTimeout(wait); wait = setTimeout(find, 150); });
-  box.addEventListener("keydown", (event) => {
+  // Resolves when the list shows what fits the words in the box.
+  function find() {
+    const words = box.value.trim();
+    if (words === asked.words) return asked.listed;
+    clearTimeout(wait);
+    asked = { words };
+    asked.listed = listHits(words);
+    return asked.listed;
+  }
+
+  box.addEventListener("input", () => {
+    choose(null);
+    clearTimeout(wait);
+    wait = setTimeout(find, 150);
+  });
+  // Keys come faster than hits: each waits for the list of what was typed before it.
+  box.addEventListener("keydown", async (event) => {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     if (step) {
       event.preventDefault();
+      moves += 1;
+      await find();
+      moves -= 1;
       const all = options();
       const at = all.indexOf(chosen());
       choose(all[(at + step + all.length + (at < 0 && step < 0 ? 1 : 0)) % all.length]);
-    } else if (event.key === "Enter" && chosen()) {
+    } else if (event.key === "Enter" && (moves || chosen())) {
       event.preventDefault();
-      chosen().click();
+      await find();
+      chosen()?.click();
     } else if (event.key === "Escape") { // By itself a search field would only be emptied.
       event.preventDefault();
       palette.close();
