@@ -62,7 +62,9 @@ else:
     # Each thread keeps its connection: the thread pools of ctxhub.mcp limit their number.
     _database["CONN_MAX_AGE"] = 600
     _database["CONN_HEALTH_CHECKS"] = True
-    _database.setdefault("OPTIONS", {}).setdefault("connect_timeout", 5)
+    _options = _database.setdefault("OPTIONS", {})
+    _options.setdefault("connect_timeout", 5)
+    _options.setdefault("prepare_threshold", 2)  # Statements are prepared when they run for the third time.
 
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 

@@ -23,6 +23,7 @@ from ctxhub.core.kit import failures
 from ctxhub.core.kit.background import When, all_writers
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Project
+from ctxhub.core.search import counts
 from ctxhub.core.use import tally
 from memory.snapshots.services import accesses
 from tests.databases import end_other_connections
@@ -149,6 +150,7 @@ def nothing_remembered() -> None:
     failures._unwritable_at.clear()
     accesses._noted.clear()
     tally._adding_up.clear()
+    counts._remembered.clear()
     accesses._WRITER.when = When.AT_ONCE
 
 

@@ -22,7 +22,8 @@ from ctxhub.core.kit.listing import Listing, preview
 from ctxhub.core.kit.pages import Condition, ListPlan, Page, link_filters
 from ctxhub.core.search.alternatives import parse_filter
 from ctxhub.core.search.documents import kind_word, tag_word
-from ctxhub.core.search.engines import Narrowing, Scope, read_object_ids
+from ctxhub.core.search.engines import Narrowing, Scope
+from ctxhub.core.search.matches import read_object_ids
 from ctxhub.core.vocabulary.selectors.names import Vocabulary, find_vocabulary, scope_ids_of
 from memory.decisions.models.decision import DecisionStatus
 from memory.decisions.rows.decisions import DECISIONS, LISTED, DecisionRow

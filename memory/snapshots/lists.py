@@ -14,7 +14,8 @@ from ctxhub.core.kit.listing import COUNTED_TO, Listing
 from ctxhub.core.kit.pages import Condition, ListPlan, Page
 from ctxhub.core.search.alternatives import parse_filter
 from ctxhub.core.search.documents import kind_word, tag_word
-from ctxhub.core.search.engines import Narrowing, read_object_ids
+from ctxhub.core.search.engines import Narrowing
+from ctxhub.core.search.matches import read_object_ids
 from ctxhub.core.vocabulary.selectors.names import find_vocabulary
 from memory.snapshots.models.snapshot import ActionType, Tier
 from memory.snapshots.rows import LISTED, SNAPSHOTS, SnapshotRow

@@ -6,8 +6,9 @@ from datetime import UTC, datetime
 import pytest
 
 from ctxhub.core.models import Project
+from ctxhub.core.search.candidates import Candidate, find_candidates, leading_terms
 from ctxhub.core.search.documents import Document, kind_word
-from ctxhub.core.search.engines import Candidate, Narrowing, find_candidates, leading_terms
+from ctxhub.core.search.engines import Narrowing
 from ctxhub.core.search.queries import Query, Term
 from ctxhub.core.search.ranking import worth
 from ctxhub.core.search.services.index import index_documents

@@ -12,8 +12,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from ctxhub.core.models import Project
+from ctxhub.core.search.candidates import find_candidates
 from ctxhub.core.search.documents import Document, kind_word, passages, tag_word
-from ctxhub.core.search.engines import Narrowing, count_by_kind, find_candidates, frequencies
+from ctxhub.core.search.engines import Narrowing
+from ctxhub.core.search.matches import count_by_kind, frequencies
 from ctxhub.core.search.queries import MAX_TERMS, Query, Term, parse
 from ctxhub.core.search.services.index import index_documents
 

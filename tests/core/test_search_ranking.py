@@ -5,7 +5,7 @@ from math import log
 
 import pytest
 
-from ctxhub.core.search.engines import Candidate
+from ctxhub.core.search.candidates import Candidate
 from ctxhub.core.search.queries import Term
 from ctxhub.core.search.ranking import occurrences, rank, worth
 

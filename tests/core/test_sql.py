@@ -51,3 +51,14 @@ def test_a_transaction_that_failed_takes_no_more_statements() -> None:
         with pytest.raises(TransactionManagementError):
             sql.rows("SELECT 1")
         transaction.set_rollback(False)
+
+
+@pytest.mark.every_engine
+def test_values_are_sent_apart_from_what_is_prepared() -> None:
+    found = [sql.rows("SELECT lower(%s), '%%'", [text]) for text in ("A", "B'", "\\C", "D%")]
+    assert found == [[("a", "%")], [("b'", "%")], [("\\c", "%")], [("d%", "%")]]
+    if not sql.is_sqlite():
+        prepared = sql.rows(
+            "SELECT count(*) FROM pg_prepared_statements WHERE statement LIKE %s", ["%lower($1)%"]
+        )
+        assert prepared == [(1,)]

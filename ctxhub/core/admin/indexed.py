@@ -9,7 +9,8 @@ from django.http import HttpRequest
 from ctxhub.core.admin.access import shown_project_ids
 from ctxhub.core.admin.logged import LoggedAdmin
 from ctxhub.core.search.documents import kind_word
-from ctxhub.core.search.engines import Narrowing, found_object_ids
+from ctxhub.core.search.engines import Narrowing
+from ctxhub.core.search.matches import found_object_ids
 from ctxhub.core.search.queries import parse_typed
 
 

@@ -19,7 +19,7 @@ from ctxhub.core.admin.service_form import sentence
 from ctxhub.core.kit.errors import CtxhubError
 from ctxhub.core.kit.inputs import MAX_LIMIT
 from ctxhub.core.models import Layer, Project
-from ctxhub.core.search.engines import count_by_kind
+from ctxhub.core.search.matches import count_by_kind
 from ctxhub.core.search.selectors.questions import SearchFilters, narrow
 from ctxhub.core.search.selectors.search import Found, search
 

@@ -30,19 +30,31 @@ def rows(statement: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
     to them: tests, debugging.
     """
     database = connections[DEFAULT_DB_ALIAS]
-    if database.execute_wrappers or database.queries_logged:
-        with database.cursor() as cursor:
-            cursor.execute(statement, values)
-            return _all_rows(cursor)
     database.close_if_health_check_failed()
     database.ensure_connection()
+    if database.execute_wrappers or database.queries_logged:
+        with _watched_cursor(database) as cursor:
+            cursor.execute(statement, values)
+            return _all_rows(cursor)
     database.validate_no_broken_transaction()
     with database.wrap_database_errors:
         if is_sqlite():
             return _all_rows(database.connection.execute(_for_sqlite(statement), values))
-        cursor = database.create_cursor()
-        cursor.execute(statement, values)
-        return _all_rows(cursor)
+        return _all_rows(_preparing_cursor(database).execute(statement, values))
+
+
+def _preparing_cursor(database: Any) -> Any:
+    """A cursor of psycopg that sends values apart from the statement, so that PostgreSQL plans it once.
+
+    Django's own writes the values into the text: planning took up to half the time of a statement.
+    """
+    return database.Database.Cursor(database.connection)
+
+
+def _watched_cursor(database: Any) -> Any:
+    if is_sqlite() or database.queries_logged:  # The log shows the values in the statement.
+        return database.cursor()
+    return database.make_cursor(_preparing_cursor(database))
 
 
 def execute(statement: str, values: Sequence[Any] = ()) -> None:

@@ -1,26 +1,38 @@
 """Document frequencies of the terms of a query, each looked up once."""
 
+import time
 from collections.abc import Iterable, Mapping
 
-from ctxhub.core.search.engines import frequencies
+from ctxhub.core.search.matches import frequencies
 from ctxhub.core.search.queries import Term
 
 TermKey = tuple[tuple[tuple[str, ...], ...], bool]
 """The spellings of a term, and whether they are prefixes."""
 
+# Counting a common term takes up to 10 ms, and a few passages more hardly change its weight.
+COMMON = 1_000
+REMEMBERED_SECONDS = 60.0
+MOST_REMEMBERED = 10_000
+
 
 class Counts:
-    """The number of passages of a project that have a term; its alternatives are counted separately."""
+    """The number of passages of a project that have a term; its alternatives are counted separately.
+
+    Those of common terms may be a minute old.
+    """
 
     def __init__(self, project_id: int) -> None:
-        self._scope = [[f"P{project_id}"]]
+        self._project_id = project_id
         self._known: dict[TermKey, int] = {}
 
     def look_up(self, terms: Iterable[Term]) -> None:
         """Count the terms and their alternatives: in one statement, or none if all are known."""
         alone = {_key(each): each.alone for term in terms for each in (term, *term.also)}
+        self._known |= _recall(self._project_id, alone.keys() - self._known.keys())
         new = {key: term for key, term in alone.items() if key not in self._known}
-        self._known |= zip(new, frequencies(self._scope, list(new.values())), strict=True)
+        counts = frequencies([[f"P{self._project_id}"]], list(new.values()))
+        self._known |= zip(new, counts, strict=True)
+        _remember(self._project_id, zip(new, counts, strict=True))
 
     def of(self, term: Term) -> int:
         """Return the count of the term itself."""
@@ -37,3 +49,19 @@ class Counts:
 
 def _key(term: Term) -> TermKey:
     return term.spellings, term.prefix
+
+
+def _recall(project_id: int, keys: Iterable[TermKey]) -> dict[TermKey, int]:
+    oldest = time.monotonic() - REMEMBERED_SECONDS
+    remembered = {key: _remembered.get((project_id, key), (0, 0.0)) for key in keys}
+    return {key: count for key, (count, at) in remembered.items() if count and at >= oldest}
+
+
+def _remember(project_id: int, counts: Iterable[tuple[TermKey, int]]) -> None:
+    if len(_remembered) > MOST_REMEMBERED:
+        _remembered.clear()
+    now = time.monotonic()
+    _remembered.update({(project_id, key): (count, now) for key, count in counts if count >= COMMON})
+
+
+_remembered: dict[tuple[int, TermKey], tuple[int, float]] = {}

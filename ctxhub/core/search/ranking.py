@@ -7,7 +7,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from ctxhub.core.search.engines import Candidate
+from ctxhub.core.search.candidates import Candidate
 from ctxhub.core.search.queries import Term
 
 K1 = 1.2

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
 
+from ctxhub.core.search.candidates import Candidate
 from ctxhub.core.search.documents import date_words
-from ctxhub.core.search.engines import Candidate
 from ctxhub.core.search.ranking import Ranked
 
 # Jaccard similarity: the share of all words of two texts that both have.

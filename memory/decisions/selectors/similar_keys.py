@@ -12,7 +12,8 @@ from ctxhub.core.kit import clock, sql
 from ctxhub.core.search.abbreviations import meanings
 from ctxhub.core.search.analyser import surface_words
 from ctxhub.core.search.documents import kind_word
-from ctxhub.core.search.engines import Scope, first_object_ids
+from ctxhub.core.search.engines import Scope
+from ctxhub.core.search.matches import first_object_ids
 from ctxhub.core.search.queries import Term
 from ctxhub.core.search.spelling import find_near_words
 from ctxhub.core.search.stems import stem

@@ -7,8 +7,9 @@ from ctxhub.core.kit import clock, sql
 from ctxhub.core.kit.errors import InvalidInput
 from ctxhub.core.kit.inputs import clean_from_to, clean_limit, clean_name, clean_query, clean_words
 from ctxhub.core.kit.listing import Listing
+from ctxhub.core.search.candidates import Candidate, find_candidates, read_beginnings
 from ctxhub.core.search.documents import kind_word, tag_word
-from ctxhub.core.search.engines import Candidate, find_candidates, first_object_ids, read_beginnings
+from ctxhub.core.search.matches import first_object_ids
 from ctxhub.core.search.ranking import Ranked, rank
 from ctxhub.core.search.selectors.questions import Search, prepare
 from ctxhub.core.vocabulary.selectors.names import find_vocabulary

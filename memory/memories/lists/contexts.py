@@ -9,7 +9,8 @@ from ctxhub.core.kit.listing import Listing, preview
 from ctxhub.core.kit.pages import ListPlan, Page
 from ctxhub.core.search.alternatives import parse_filter
 from ctxhub.core.search.documents import kind_word
-from ctxhub.core.search.engines import Narrowing, read_object_ids
+from ctxhub.core.search.engines import Narrowing
+from ctxhub.core.search.matches import read_object_ids
 from memory.memories.rows.contexts import CONTEXTS, ContextRow
 
 COLUMNS = ("id", "name", "memories", "stack", "tags", "updated")

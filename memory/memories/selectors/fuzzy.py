@@ -5,9 +5,11 @@ from dataclasses import dataclass
 
 from ctxhub.core.kit.inputs import clean_from_to, clean_limit, clean_query
 from ctxhub.core.kit.listing import Listing
+from ctxhub.core.search.candidates import Candidate, find_candidates
 from ctxhub.core.search.documents import PASSAGE_CHARACTERS, kind_word
-from ctxhub.core.search.engines import Candidate, Narrowing, Scope, find_candidates, frequencies
+from ctxhub.core.search.engines import Narrowing, Scope
 from ctxhub.core.search.excerpts import Wanted, excerpt
+from ctxhub.core.search.matches import frequencies
 from ctxhub.core.search.queries import Query, Term
 from ctxhub.core.search.ranking import worth
 from ctxhub.core.search.selectors.questions import count_entries

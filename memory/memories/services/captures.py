@@ -14,7 +14,9 @@ from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import READ, Caller
 from ctxhub.core.kit.errors import InvalidInput
 from ctxhub.core.kit.inputs import clean_choice
-from ctxhub.core.search.engines import COUNTED_TO, Narrowing, find_candidates, frequencies
+from ctxhub.core.search.candidates import find_candidates
+from ctxhub.core.search.engines import Narrowing
+from ctxhub.core.search.matches import COUNTED_TO, frequencies
 from ctxhub.core.search.queries import Query, Term, parse_similarity
 from ctxhub.core.search.ranking import worth
 from ctxhub.core.search.similarity import COMPARED_CHARACTERS, Rarity

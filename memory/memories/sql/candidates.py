@@ -5,7 +5,8 @@ from typing import Any
 
 from ctxhub.core.kit import sql
 from ctxhub.core.search.abbreviations import written_forms
-from ctxhub.core.search.engines import Narrowing, Scope, found_object_ids
+from ctxhub.core.search.engines import Narrowing, Scope
+from ctxhub.core.search.matches import found_object_ids
 from ctxhub.core.search.queries import Query, Term
 
 

@@ -14,7 +14,8 @@ from ctxhub.core.kit.pages import Condition, ListPlan
 from ctxhub.core.kit.tool_names import operation
 from ctxhub.core.search.alternatives import parse_filter
 from ctxhub.core.search.documents import kind_word
-from ctxhub.core.search.engines import Narrowing, read_object_ids
+from ctxhub.core.search.engines import Narrowing
+from ctxhub.core.search.matches import read_object_ids
 from ctxhub.core.toolbox.argument_types import About, Time
 from memory.scratchpads.rows.workflows import WORKFLOWS, WorkflowRow, workflows_of
 

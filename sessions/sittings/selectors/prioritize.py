@@ -2,7 +2,7 @@
 
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.listing import COUNTED_TO
-from ctxhub.core.search.engines import find_candidates
+from ctxhub.core.search.candidates import find_candidates
 from ctxhub.core.search.ranking import rank
 from ctxhub.core.search.selectors.questions import prepare
 from ctxhub.core.search.selectors.search import with_priors

@@ -3,7 +3,8 @@
 from collections.abc import Mapping, Sequence
 
 from ctxhub.core import registry
-from ctxhub.core.search.engines import Candidate, Narrowing, read_beginnings
+from ctxhub.core.search.candidates import Candidate, read_beginnings
+from ctxhub.core.search.engines import Narrowing
 from ctxhub.core.search.queries import Query, Term
 from ctxhub.core.search.ranking import Ranked, occurrences, rank
 

@@ -5,7 +5,8 @@ from typing import Any
 
 from ctxhub.core.kit import sql
 from ctxhub.core.kit.listing import COUNTED_TO, total_of
-from ctxhub.core.search.engines import Narrowing, find_candidates
+from ctxhub.core.search.candidates import find_candidates
+from ctxhub.core.search.engines import Narrowing
 from ctxhub.core.search.queries import Query, single_words
 from ctxhub.core.search.selectors.questions import Search, SearchFilters, count_entries, narrow, prepare
 from ctxhub.core.search.spelling import find_words_within

@@ -2,10 +2,9 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
-from ctxhub.core.search.documents import kind_word
-from ctxhub.core.search.engines import find_candidates
+from ctxhub.core.search.candidates_of_kinds import find_candidates_of_kinds
 from ctxhub.core.search.excerpts import Wanted
 from ctxhub.core.search.ranking import Ranked, rank
 from ctxhub.core.search.selectors.questions import prepare
@@ -36,11 +35,13 @@ def rank_objects(project_id: int, text: str, kinds: Sequence[str], *, limit: int
     prepared = prepare(project_id, query) if query.strip() else None
     if prepared is None or not prepared.weights:
         return Rankings()
+    candidates = find_candidates_of_kinds(
+        prepared.narrowing, prepared.query, prepared.weights, kinds, 2 * limit, prepared.counts
+    )
     found: dict[ObjectKey, Ranked] = {}
     for kind in kinds:
-        narrowing = replace(prepared.narrowing, scope=[*prepared.narrowing.scope, [kind_word(kind)]])
-        candidates, _ = find_candidates(narrowing, prepared.query, prepared.weights, 2 * limit, 0)
-        ranked = [one for one in rank(candidates, prepared.weights) if not one.candidate.is_over]
+        of_kind = [candidate for candidate in candidates if candidate.kind == kind]
+        ranked = [one for one in rank(of_kind, prepared.weights) if not one.candidate.is_over]
         found |= {(kind, one.candidate.object_id): one for one in ranked[:limit]}
     return Rankings(
         {key: one.score for key, one in found.items()},

@@ -10,8 +10,8 @@ from ctxhub.core.kit.listing import COUNTED_TO, Listing, total_of
 from ctxhub.core.links import ObjectKey
 from ctxhub.core.paths.selectors import Stale, find_stale
 from ctxhub.core.search import semantic
+from ctxhub.core.search.candidates import find_candidates
 from ctxhub.core.search.documents import PASSAGE_CHARACTERS, Document
-from ctxhub.core.search.engines import find_candidates
 from ctxhub.core.search.excerpts import Wanted, excerpt
 from ctxhub.core.search.queries import Term, asks_for_reasons
 from ctxhub.core.search.ranking import Ranked, rank

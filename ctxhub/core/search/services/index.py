@@ -19,7 +19,7 @@ from ctxhub.core.search.documents import (
     passages,
     scope_words,
 )
-from ctxhub.core.search.engines import any_entries
+from ctxhub.core.search.matches import any_entries
 from ctxhub.core.search.queries import Term
 from ctxhub.core.search.services.passages import (
     StoredPassage,

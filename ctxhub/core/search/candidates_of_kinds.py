@@ -1,0 +1,129 @@
+"""Finds the passages of each of several kinds that match best, in one statement.
+
+Most of the time goes into finding the passages of each term, and that is the same for all kinds.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from ctxhub.core.kit import sql
+from ctxhub.core.search.candidates import (
+    ENOUGH,
+    LENGTH_COST,
+    WEIGHT_UNITS,
+    Candidate,
+    candidate_of,
+)
+from ctxhub.core.search.documents import PARTS, kind_word
+from ctxhub.core.search.engines import Narrowing, clauses_of, engine
+from ctxhub.core.search.queries import Query, Term
+
+# In the words of so many times the limit of passages of a kind the common terms are looked for.
+READ = 4
+
+
+def find_candidates_of_kinds(
+    narrowing: Narrowing,
+    query: Query,
+    weights: Mapping[Term, float],
+    kinds: Sequence[str],
+    limit: int,
+    counts: Mapping[Term, int],
+) -> list[Candidate]:
+    """Return the best passages of these kinds, at most `limit` of each.
+
+    The rarest terms select them if they are in enough passages; the others only order what those found.
+    `counts`: how many passages of the project have each term.
+    """
+    leading = _rarest_terms(query, weights, counts, ENOUGH * limit * len(kinds))
+    found = _find_best(narrowing, query, weights, kinds, limit, leading)
+    numbers = Counter(candidate.kind for candidate in found)
+    short = [kind for kind in kinds if numbers[kind] < limit]
+    if len(leading) == len(query.wanted) or not short:
+        return found
+    of_short = replace(narrowing, scope=[*narrowing.scope, [kind_word(kind) for kind in short]])
+    enough = [candidate for candidate in found if candidate.kind not in short]
+    return enough + _find_best(of_short, query, weights, short, limit, query.wanted)
+
+
+def _rarest_terms(
+    query: Query, weights: Mapping[Term, float], counts: Mapping[Term, int], passages: int
+) -> Sequence[Term]:
+    """Return the terms of greatest weight that so many passages have; all if there are not so many."""
+    found, number = [], 0
+    for term in sorted(query.wanted, key=lambda term: weights[term], reverse=True):
+        found.append(term)
+        number += counts[term]
+        if number >= passages and not query.needs_all:
+            break
+    return found
+
+
+def _find_best(
+    narrowing: Narrowing,
+    query: Query,
+    weights: Mapping[Term, float],
+    kinds: Sequence[str],
+    limit: int,
+    leading: Sequence[Term],
+) -> list[Candidate]:
+    """Return the passages of each kind with the highest sums of term weights, normalised by length.
+
+    Those with the highest sums of leading terms are read, and the other terms are looked for in their words.
+    """
+    dialect = engine()
+    clauses, clause_values = clauses_of(narrowing, query, "u.id")
+    units = {term: round(weights[term] * WEIGHT_UNITS) for term in query.wanted}
+    branches = " UNION ALL ".join([dialect.branch_with_kind] * len(leading))
+    branch_values = [
+        value for term in leading for value in (units[term], dialect.expression(narrowing.scope, [term]))
+    ]
+    others = [(term, units[term]) for term in query.wanted if term not in leading]
+    worth, worth_values = _worth_of_others(others)
+    rows = sql.rows(
+        f"""
+        SELECT e.id, e.kind, e.object_id, e.ref, e.updated_at, t.start, t.words, t.size, t.scope,
+            t.id - e.id * {PARTS}
+        FROM (
+            SELECT b.id, row_number() OVER (
+                PARTITION BY b.kind
+                ORDER BY CAST(b.worth AS double precision) / ({LENGTH_COST} + b.size) DESC, b.id DESC
+            ) AS place
+            FROM (
+                SELECT m.id, m.kind, t.size, m.worth{worth} AS worth
+                FROM ({dialect.most_of_kinds(f"{branches}) u WHERE TRUE{clauses}", sql.marks(kinds))}) m
+                CROSS JOIN core_searchtext t WHERE m.place <= %s AND t.id = m.id) b
+        ) best CROSS JOIN core_searchtext t CROSS JOIN {dialect.entry_of_best}
+        WHERE best.place <= %s AND t.id = best.id AND e.id = best.id / {PARTS}""",
+        [
+            *worth_values,
+            *branch_values,
+            *clause_values,
+            *map(dialect.name_of_kind, kinds),
+            READ * limit,
+            limit,
+        ],
+    )
+    return [candidate_of(*columns) for columns in rows]
+
+
+def _worth_of_others(others: Sequence[tuple[Term, int]]) -> tuple[str, list[Any]]:
+    """Return SQL that adds the worth of the terms that the words of a passage have, and its values."""
+    function = engine().position
+    worth, values = "", []
+    for term, units in others:
+        texts = list(_texts_of(term))
+        has = " OR ".join([f"{function}(' ' || t.words || ' ', %s) > 0"] * len(texts))
+        worth += f" + CASE WHEN {has} THEN {units} ELSE 0 END"
+        values += texts
+    return worth, values
+
+
+def _texts_of(term: Term) -> Iterator[str]:
+    """The texts by which the words of a passage, each between blanks, show that it has the term."""
+    end = "" if term.prefix else " "
+    yield from (f" {' '.join(words)}{end}" for words in term.spellings)
+    for other in term.also:
+        yield from _texts_of(other)

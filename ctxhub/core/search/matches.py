@@ -1,0 +1,82 @@
+"""Counts the matches of terms and queries, and finds the ids of their rows."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from ctxhub.core.kit import sql
+from ctxhub.core.search.documents import PARTS
+from ctxhub.core.search.engines import Narrowing, Scope, clauses_of, engine
+from ctxhub.core.search.queries import Query, Term
+
+# Frequencies are counted up to this number: a term that is more common has next to no weight.
+COUNTED_TO = 20_000
+MATCHES_READ = 100
+
+
+def frequencies(scope: Scope, terms: Sequence[Term]) -> list[int]:
+    """Return how many passages have each term, counted up to COUNTED_TO."""
+    if not terms:
+        return []
+    dialect = engine()
+    count = f"(SELECT count(*) FROM ({dialect.found} LIMIT {COUNTED_TO}) c)"
+    values = [dialect.expression(scope, [term]) for term in terms]
+    [counts] = sql.rows(f"SELECT {', '.join([count] * len(terms))}", values)
+    return list(counts)
+
+
+def any_entries(project_id: int, terms: Sequence[Term]) -> list[int | None]:
+    """Return for each term the id of an entry that has it, preferably a newer one, or None."""
+    dialect = engine()
+    matches, values = sql.listed([dialect.expression([[f"P{project_id}"]], [term]) for term in terms])
+    found = dialect.found.replace("%s", "asked.value")
+    entry = f"SELECT max(id) / {PARTS} FROM ({found} LIMIT {MATCHES_READ}) c"
+    rows = sql.rows(f"SELECT ({entry}) FROM {matches} ORDER BY asked.key", values)
+    return [entry_id for (entry_id,) in rows]
+
+
+def count_by_kind(narrowing: Narrowing, query: Query) -> dict[str, int]:
+    """Return how many objects of each kind match."""
+    if not query.wanted:
+        return {}
+    dialect = engine()
+    clauses, values = clauses_of(narrowing, query, dialect.id)
+    rows = sql.rows(
+        f"""
+        SELECT e.kind, count(*)
+        FROM (SELECT DISTINCT a.id / {PARTS} AS id FROM ({dialect.found}{clauses}) a) b
+        CROSS JOIN core_searchentry e WHERE e.id = b.id GROUP BY e.kind""",
+        [dialect.expression(narrowing.scope, query.wanted), *values],
+    )
+    return {kind: int(count) for kind, count in rows}
+
+
+def found_object_ids(narrowing: Narrowing, query: Query) -> tuple[str, list[Any]]:
+    """Return SQL that selects the `id`s of the matching rows, for use as a subquery; and its values."""
+    dialect = engine()
+    clauses, values = clauses_of(narrowing, query, dialect.id)
+    statement = _select_object_ids(f"{dialect.found}{clauses}")
+    return statement, [dialect.expression(narrowing.scope, query.wanted), *values]
+
+
+def read_object_ids(narrowing: Narrowing, query: Query) -> list[int]:
+    """Return the ids of all matching rows."""
+    if not query.wanted:
+        return []
+    statement, values = found_object_ids(narrowing, query)
+    return [row_id for (row_id,) in sql.rows(f"SELECT DISTINCT id FROM ({statement}) f", values)]
+
+
+def first_object_ids(scope: Scope, terms: Sequence[Term], limit: int) -> tuple[str, list[Any]]:
+    """Return SQL for the ids of the first rows that have all terms (or are in the scope), and its values.
+
+    The oldest come first: FTS5 returns them ten times as fast as the newest.
+    """
+    dialect = engine()
+    first = f"{dialect.found} ORDER BY {dialect.by_age} LIMIT %s"
+    return _select_object_ids(first), [dialect.expression(scope, *([term] for term in terms)), limit]
+
+
+def _select_object_ids(found: str) -> str:
+    return f"""
+        SELECT e.object_id AS id FROM ({found}) a CROSS JOIN core_searchentry e
+        WHERE e.id = a.id / {PARTS}"""

@@ -1,0 +1,101 @@
+"""Candidates of several kinds in one statement: the best of each, the same on every engine."""
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+
+import pytest
+
+from ctxhub.core.models import Project
+from ctxhub.core.search.candidates import find_candidates
+from ctxhub.core.search.candidates_of_kinds import find_candidates_of_kinds
+from ctxhub.core.search.documents import Document, kind_word
+from ctxhub.core.search.engines import Narrowing
+from ctxhub.core.search.queries import Query, Term
+from ctxhub.core.search.ranking import worth
+from ctxhub.core.search.services.index import index_documents
+
+NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
+LIMIT = 2
+KINDS = ("decision", "message")
+# ENOUGH times LIMIT for both kinds: with so many passages the rarest word leads alone.
+LEADS = 32
+RARE, COMMON = Term((("pelican",),), "pelican"), Term((("lock",),), "lock")
+PHRASE = Term((("sea", "lock"),), "sea lock")
+BEGINNING = Term((("loc",),), "loc*", prefix=True)
+WITH_OTHER = Term((("badger",),), "badger", also=(COMMON,))
+Ids = dict[str, list[int]]
+
+
+def index(project: Project, bodies: Sequence[str], kind: str = "decision", first: int = 1) -> None:
+    documents = [Document(n, f"{n}", "", body, NOON) for n, body in enumerate(bodies, start=first)]
+    index_documents(project.pk, kind, documents)
+
+
+def best(project: Project, counts: Mapping[Term, int], kinds: Sequence[str] = KINDS, **query: bool) -> Ids:
+    weights = {term: worth(1_000, count) for term, count in counts.items()}
+    found = find_candidates_of_kinds(
+        Narrowing([[f"P{project.pk}"]]), Query(tuple(counts), **query), weights, kinds, LIMIT, counts
+    )
+    assert {one.kind for one in found} <= set(kinds)
+    return {kind: sorted(one.object_id for one in found if one.kind == kind) for kind in kinds}
+
+
+@pytest.mark.every_engine
+def test_each_kind_has_the_best_as_if_it_were_asked_for_alone(apollo: Project) -> None:
+    index(apollo, ["pelican", "pelican and lock", "lock", "a sea lock", "pelican " + "of the air " * 30])
+    index(apollo, ["lock", "lock", "lock and pelican"], kind="message")
+    index(apollo, ["pelican and lock"], kind="memory")
+    counts = {RARE: 5, COMMON: 7, PHRASE: 1}
+    weights = {term: worth(1_000, count) for term, count in counts.items()}
+    alone = {}
+    for kind in KINDS:
+        narrowing = Narrowing([[f"P{apollo.pk}"], [kind_word(kind)]])
+        found, _ = find_candidates(narrowing, Query(tuple(counts)), weights, LIMIT, 0)
+        alone[kind] = sorted(one.object_id for one in found)
+    assert best(apollo, counts) == alone == {"decision": [2, 4], "message": [2, 3]}
+
+
+@pytest.mark.every_engine
+@pytest.mark.parametrize(
+    "common", [COMMON, PHRASE, BEGINNING, WITH_OTHER], ids=["word", "phrase", "beginning", "alternative"]
+)
+def test_common_terms_order_what_the_rarest_found(apollo: Project, common: Term) -> None:
+    bodies = ["pelican"] * LEADS + ["a sea lock"] * 9
+    bodies[LEADS - 7] = bodies[LEADS - 5] = "pelican at sea lock"
+    index(apollo, bodies)
+    assert best(apollo, {RARE: LEADS, common: 500}, ["decision"]) == {"decision": [LEADS - 6, LEADS - 4]}
+
+
+@pytest.mark.every_engine
+def test_a_kind_in_which_the_rarest_find_too_few_is_searched_by_all_terms(apollo: Project) -> None:
+    index(apollo, ["pelican"] * LEADS)
+    index(apollo, ["lock"] * 3 + ["otter"], kind="message")
+    assert best(apollo, {RARE: LEADS, COMMON: 500}) == {"decision": [31, 32], "message": [2, 3]}
+
+
+@pytest.mark.every_engine
+def test_words_within_words_are_none(apollo: Project) -> None:
+    index(apollo, ["pelican lock"] + ["pelican interlock lockers"] * 5 + ["pelican unknown words"] * 2)
+    counts = {RARE: LEADS, COMMON: 500}
+    assert best(apollo, counts, ["decision"]) == {"decision": [1, 8]}
+
+
+def test_excluded_and_needed_terms_hold(apollo: Project) -> None:
+    index(apollo, ["pelican"] * LEADS + ["pelican lock"])
+    needed = best(apollo, {RARE: LEADS, COMMON: 500}, ["decision"], needs_all=True)
+    assert needed == {"decision": [33]}
+    weights = {RARE: 1.0}
+    found = find_candidates_of_kinds(
+        Narrowing([[f"P{apollo.pk}"]]),
+        Query((RARE,), excluded=(COMMON,)),
+        weights,
+        ["decision"],
+        LIMIT,
+        {RARE: LEADS},
+    )
+    assert sorted(one.object_id for one in found) == [31, 32]
+
+
+def test_another_project_is_not_searched(apollo: Project, hermes: Project) -> None:
+    index(hermes, ["pelican and lock"] * 3)
+    assert best(apollo, {RARE: 3, COMMON: 3}) == {"decision": [], "message": []}
