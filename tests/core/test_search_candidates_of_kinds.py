@@ -31,10 +31,17 @@ def index(project: Project, bodies: Sequence[str], kind: str = "decision", first
     index_documents(project.pk, kind, documents)
 
 
-def best(project: Project, counts: Mapping[Term, int], kinds: Sequence[str] = KINDS, **query: bool) -> Ids:
+def best(
+    project: Project, counts: Mapping[Term, int], kinds: Sequence[str] = KINDS, needs_all: bool = False
+) -> Ids:
     weights = {term: worth(1_000, count) for term, count in counts.items()}
     found = find_candidates_of_kinds(
-        Narrowing([[f"P{project.pk}"]]), Query(tuple(counts), **query), weights, kinds, LIMIT, counts
+        Narrowing([[f"P{project.pk}"]]),
+        Query(tuple(counts), needs_all=needs_all),
+        weights,
+        kinds,
+        LIMIT,
+        counts,
     )
     assert {one.kind for one in found} <= set(kinds)
     return {kind: sorted(one.object_id for one in found if one.kind == kind) for kind in kinds}

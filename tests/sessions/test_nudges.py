@@ -210,6 +210,36 @@ def test_what_went_stale_of_an_earlier_session_is_not_told(
     assert lines(ben) == []
 
 
+@pytest.mark.every_engine
+def test_what_it_was_given_is_told_among_many_stale_rows(
+    ada: Caller, ben: Caller, clock: time_machine.Traveller
+) -> None:
+    for number in range(60):
+        decide(ada, key=f"k{number}", paths=["src/**"])
+    read(ben, "decision:k30")
+    make_stale(ada.project)
+    assert [line.split()[0] for line in lines(ben)] == ["decision:k30"]
+
+
+def test_all_that_went_stale_at_once_is_told_in_the_end(ada: Caller, ben: Caller) -> None:
+    for number in range(30):
+        decide(ada, key=f"k{number}", paths=["src/**"])
+    read(ben, *(f"decision:k{number}" for number in range(30)))
+    make_stale(ada.project)
+    assert told_in(ben, nudges=20) == {f"decision:k{number}" for number in range(30)}
+
+
+def test_all_urgent_mail_is_told_in_the_end(ada: Caller, ben: Caller) -> None:
+    for number in range(30):
+        send_message(caller=ada, text=f"m{number}", to=["ben"], priority="high")
+    assert len(told_in(ben, nudges=20)) == 30
+
+
+def told_in(caller: Caller, nudges: int) -> set[str]:
+    """The refs that nudges told."""
+    return {line.split()[0].rstrip(":") for _ in range(nudges) for line in lines(caller)}
+
+
 # -- Form ------------------------------------------------------------------------------------------
 
 

@@ -7,22 +7,22 @@ from functools import cached_property, partial
 
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.clock import format_time
-from ctxhub.core.kit.priority import Priority
 from ctxhub.core.text.plurals import counted
 from memory.decisions.models.decision import DecisionStatus
-from messaging.rows import MessageRow
-from messaging.selectors.inbox import find_inbox
+from messaging.rows import MessageRow, read_messages
 from sessions.briefings.selectors.readers import current_readers
 from sessions.briefings.selectors.row_texts import one_line, read_documents
 from sessions.briefings.sql.given import find_stale
-from sessions.briefings.sql.notices import NoticeKey, Unheard, find_notices, find_unheard
+from sessions.briefings.sql.notices import NoticeKey, Unheard, find_notices, find_unheard, find_untold_mail
 from tracking.selectors.changes import files_changed_by
 from tracking.selectors.leases import leased_paths, leases_on_paths
 from tracking.sql.leases import LeaseRow
 
 CHANGED_WITHIN = timedelta(hours=1)
-# The most of a kind that are considered: a nudge has room for few.
+# The most of a kind that are considered at once: a nudge has room for few.
 MOST = 20
+# The most leases in which those are looked for of which the agent has not heard.
+LEASES_READ = 200
 TEXT_TOKENS = 30
 PATHS_TOKENS = 20
 LINE_TOKENS = 80
@@ -45,37 +45,38 @@ class News:
 
 def find_news(caller: Caller, agent_id: int | None, now: datetime) -> list[News]:
     """What the caller's agent has not heard yet, the most urgent first. `agent_id`: None if it is unknown."""
-    news = [*_mail(caller, now), *_leases(caller, now)]
-    if agent_id is None:
-        return news
-    known = [*news, *_stale(caller.project_id, agent_id, now)]
-    new = _unheard(caller.project_id, agent_id, known)
-    urgent = {each.key for each in news}
-    position = sum(each.key in urgent for each in new)
-    return [*new[:position], *_decisions(caller, agent_id), *new[position:]]
+    return [
+        *_new_mail(caller, agent_id),
+        *_unheard(caller.project_id, agent_id, _leases(caller, now)),
+        *(_decisions(caller, agent_id) if agent_id else ()),
+        *(_stale(caller.project_id, agent_id, now) if agent_id else ()),
+    ]
 
 
-def _unheard(project_id: int, agent_id: int, news: Sequence[News]) -> list[News]:
-    if not news:
-        return []
+def _unheard(project_id: int, agent_id: int | None, news: Sequence[News]) -> list[News]:
+    if not news or agent_id is None:
+        return [*news]
     heard = {key for _, key in find_notices(project_id, [agent_id], [each.key for each in news])}
     return [each for each in news if each.key not in heard]
 
 
-def _mail(caller: Caller, now: datetime) -> Iterable[News]:
+def _new_mail(caller: Caller, agent_id: int | None) -> list[News]:
     """Unread messages of priority high and critical."""
-    found = find_inbox(caller.project_id, caller.agent.casefold(), now, unread=True, limit=MOST)
-    for row, _ in found:
-        if row.priority >= Priority.HIGH:
-            yield News(NoticeKey("message", row.id), partial(_mail_line, row))
+    ids = find_untold_mail(caller.project_id, agent_id, caller.agent.casefold(), MOST)
+    messages = read_messages(caller.project_id, ids)
+    return [
+        News(NoticeKey("message", message_id), partial(_mail_line, messages[message_id]))
+        for message_id in ids
+        if message_id in messages
+    ]
 
 
-def _leases(caller: Caller, now: datetime) -> Iterable[News]:
+def _leases(caller: Caller, now: datetime) -> list[News]:
     """Others' leases on what the agent has leased, or changed in the last hour."""
     project_id, folded = caller.project_id, caller.agent.casefold()
     own = leased_paths(project_id, folded, now) + files_changed_by(project_id, folded, now - CHANGED_WITHIN)
-    for lease in leases_on_paths(project_id, folded, own, now)[:MOST] if own else ():
-        yield News(NoticeKey("lease", lease.id), partial(_lease_line, lease))
+    found = leases_on_paths(project_id, folded, own, now)[:LEASES_READ] if own else ()
+    return [News(NoticeKey("lease", lease.id), partial(_lease_line, lease)) for lease in found]
 
 
 def _decisions(caller: Caller, agent_id: int) -> Iterable[News]:
@@ -92,11 +93,12 @@ def _stale(project_id: int, agent_id: int, now: datetime) -> list[News]:
         (reader.kind, reader.object_id): (count, since) for reader, count, since in found if reader in current
     }
     documents = read_documents(project_id, stale)
-    return [
+    news = [
         News(NoticeKey(*key, since.isoformat()), partial(_stale_line, documents[key].ref, count))
         for key, (count, since) in stale.items()
         if key in documents
     ]
+    return _unheard(project_id, agent_id, news)
 
 
 # -- Lines -----------------------------------------------------------------------------------------

@@ -10,6 +10,8 @@ from memory.decisions.models.decision import DecisionStatus
 # The rows of a decision, or of a batch of them, that a change looks through, the newest first.
 READ_AT_ONCE = 5_000
 AT_ONCE = 2_000
+# The newest stale things of a project, among which those are looked for that an agent was given.
+STALE_READ = 500
 
 
 class NewBriefing(NamedTuple):
@@ -148,7 +150,10 @@ def find_given(
 
 
 def find_stale(project_id: int, agent_id: int, at_most: int) -> list[tuple[Reader, int, datetime]]:
-    """The stale things that an agent was given, with how many changes and since when, the latest first."""
+    """The stale things that an agent was given, with how many changes and since when, the latest first.
+
+    Of the newest STALE_READ of the project, and without those that it was told of since they are stale.
+    """
     found = sql.rows(
         """
         WITH p AS MATERIALIZED (
@@ -159,9 +164,13 @@ def find_stale(project_id: int, agent_id: int, at_most: int) -> list[tuple[Reade
         FROM p CROSS JOIN agent_sessions_briefingitem i CROSS JOIN agent_sessions_briefing b
         WHERE i.project_id = %s AND i.kind = p.kind AND i.object_id = p.object_id
         AND b.id = i.briefing_id AND b.agent_id = %s
+        AND NOT EXISTS (
+            SELECT 1 FROM agent_sessions_notice n
+            WHERE n.agent_id = %s AND n.kind = p.kind AND n.object_id = p.object_id
+            AND n.created_at >= p.stale_since)
         GROUP BY b.agent_id, b.session_id, b.session_name, p.kind, p.object_id, p.stale, p.stale_since
-        ORDER BY p.stale_since DESC""",
-        [project_id, at_most, project_id, agent_id],
+        ORDER BY p.stale_since DESC, p.kind, p.object_id LIMIT %s""",
+        [project_id, STALE_READ, project_id, agent_id, agent_id, at_most],
     )
     return [(_reader(row), count, sql.read_time(since)) for *row, count, since in found]
 

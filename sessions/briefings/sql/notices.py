@@ -5,8 +5,11 @@ from datetime import datetime
 from typing import NamedTuple
 
 from ctxhub.core.kit import sql
+from messaging.models.delivery import URGENT
 
 AT_ONCE = 2_000
+# The urgent messages in which those are looked for of which an agent was not told.
+URGENT_READ = 1_000
 
 
 class NoticeKey(NamedTuple):
@@ -68,6 +71,25 @@ def write_notices(project_id: int, notices: Sequence[NewNotice], at: datetime) -
             ],
             "ON CONFLICT (agent_id, kind, object_id, version) DO UPDATE SET nudged_at = excluded.nudged_at",
         )
+
+
+def find_untold_mail(project_id: int, agent_id: int | None, folded: str, at_most: int) -> list[int]:
+    """The unread urgent messages of which an agent was not told, urgent first, then newest."""
+    # A value, not NOT EXISTS: PostgreSQL without statistics would compare each message with each notice.
+    found = sql.rows(
+        f"""
+        SELECT u.message_id FROM (
+            SELECT message_id, priority, at FROM messaging_delivery
+            WHERE project_id = %s AND folded = %s AND read_at IS NULL AND priority >= {URGENT:d}
+            ORDER BY priority DESC LIMIT %s) u
+        WHERE (
+            SELECT n.id FROM agent_sessions_notice n
+            WHERE n.agent_id = %s AND n.kind = 'message' AND n.object_id = u.message_id AND n.version = ''
+        ) IS NULL
+        ORDER BY u.priority DESC, u.at DESC, u.message_id DESC LIMIT %s""",
+        [project_id, folded, URGENT_READ, agent_id, at_most],
+    )
+    return [message_id for (message_id,) in found]
 
 
 def find_unheard(project_id: int, agent_id: int, folded: str, at_most: int) -> list[Unheard]:
