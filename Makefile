@@ -94,6 +94,8 @@ clean: ## remove .venv and caches; what the hub has stored (var/) stays
 	@touch .venv/installed $@
 
 new-venv:
+	@[ ! -L .venv ] \
+		|| { echo ".venv is a link to $$(readlink .venv), which this would empty. Remove the link first." >&2; exit 1; }
 	@command -v $(PYTHON) >/dev/null \
 		|| { echo "There is no $(PYTHON) here. Install Python 3.11 or newer, or name one: make PYTHON=python3.12 ..." >&2; exit 1; }
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \

@@ -113,7 +113,7 @@ def test_a_new_context_gets_an_unused_name(ada: Caller) -> None:
 
 def test_an_empty_project_suggests_a_new_context(ada: Caller) -> None:
     answer = suggest(ada, "Der Warenkorb wird im Speicher gehalten.")
-    assert answer["new"]["name"] == "Warenkorb Speicher"
+    assert answer["new"]["name"] == "Warenkorb"
     assert answer["keywords"] == ["Warenkorb", "Speicher", "gehalten"]
 
 

@@ -14,8 +14,11 @@ from ctxhub.core.toolbox.dispatch import call
 from memory.constraints.services import add_constraint, deactivate_constraint
 from memory.decisions.services.decisions import deprecate_decision, set_decision
 from memory.memories.services.memories import add_memory, delete_memory
+from memory.models import Snapshot
 from memory.snapshots.services.predictions import predict_snapshots
 from messaging.services.messages import send_message
+from sessions.briefings.selectors import candidates
+from sessions.briefings.selectors.questions import ask
 from sessions.sittings.services.restoring import restore_session
 from sessions.sittings.services.sessions import save_session
 from tests.memory import snapshots
@@ -242,6 +245,43 @@ def test_the_order_of_writes_at_one_time_does_not_matter(task: str | None, ben: 
                 set_decision(caller=caller, **item)
             found.append(brief(caller, task, budget_tokens=600)["sections"])
     assert found[0] == found[1] != []
+
+
+# -- Predictions -------------------------------------------------------------------------------------
+
+
+def predicted(caller: Caller, content: str, score: float) -> int:
+    """A snapshot that is expected to be read with this score."""
+    snapshot_id = snapshots.save(caller, content)
+    Snapshot.objects.in_project(caller.project).filter(pk=snapshot_id).update(prediction_score=score)
+    return snapshot_id
+
+
+def scores(caller: Caller, task: str) -> dict[int, float]:
+    question = ask(caller, task, datetime.now(UTC), 1_500)
+    return {object_id: score for (_, object_id), score in candidates.snapshots(question).items()}
+
+
+def test_a_prediction_counts_six_tenths_of_a_match(ada: Caller) -> None:
+    """The best match counts 1, and a prediction of 1 as much as a match of 0.6."""
+    match = predicted(ada, "Sessions in Redis.", 0.25)
+    certain, likely = predicted(ada, "Prices.", 1.0), predicted(ada, "Letters.", 0.5)
+    assert scores(ada, "Sessions in Redis") == pytest.approx({match: 1.0, certain: 0.6, likely: 0.3})
+
+
+def test_the_greater_of_match_and_prediction_counts(ada: Caller) -> None:
+    both = predicted(ada, "Sessions in Redis.", 1.0)
+    assert scores(ada, "Sessions in Redis") == pytest.approx({both: 1.0})
+    assert scores(ada, "Prices") == pytest.approx({both: 0.6})
+
+
+def test_a_certain_prediction_comes_before_a_weak_match_in_a_brief(ada: Caller, ben: Caller) -> None:
+    strong = predicted(ben, "Sessions in Redis.", 0.0)
+    weak = predicted(ben, "Redis. " + "Prices are cents of the shop, letters are mailed by night. " * 20, 0.0)
+    certain = predicted(ben, "Invoices.", 1.0)
+    assert refs(brief(ada, "Sessions in Redis"), "snapshots") == [
+        f"snapshot:{each}" for each in (strong, certain, weak)
+    ]
 
 
 # -- Queries ---------------------------------------------------------------------------------------

@@ -9,6 +9,7 @@ from ctxhub.core.kit.caller import READ, WRITE, Caller
 from ctxhub.core.kit.errors import InvalidInput, NotAllowed
 from ctxhub.core.models import Project
 from ctxhub.core.text.token_count import count_tokens
+from ctxhub.core.toolbox.actions import all_tools
 from ctxhub.core.toolbox.dispatch import as_text, call
 from memory.constraints.services import add_constraint
 from memory.decisions.services.decisions import set_decision
@@ -50,6 +51,24 @@ def test_answers_have_at_most_their_budget(mail: int, form: str, ada: Caller, be
         answer = check(ada, "src/**", budget_tokens=budget, format=form, intent="sessions in Redis")
         assert count_tokens(as_text(answer)) <= budget
         assert (answer["clear"], answer.get("mail", 0)) == (False, mail)
+
+
+def test_the_budget_is_800_tokens_if_none_is_given(
+    ada: Caller, ben: Caller, ada_rest: RestClient, ada_mcp: McpClient
+) -> None:
+    fill(ben)
+    answers = {budget: check(ada, "src/**", budget_tokens=budget) for budget in (700, 800, 900)}
+    assert answers[700] != answers[800] != answers[900]
+    assert check(ada, "src/**") == answers[800]
+    assert ada_mcp.call("check", paths=["src/**"]) == answers[800]
+    by_rest = ada_rest.get("check/", paths="src/**").body
+    assert by_rest == ada_rest.get("check/", paths="src/**", budget_tokens=800).body
+    assert by_rest != ada_rest.get("check/", paths="src/**", budget_tokens=900).body
+
+
+def test_800_is_the_declared_default() -> None:
+    [action] = all_tools()["check"].actions.values()
+    assert {a.name: a.default for a in action.arguments.all}["budget_tokens"] == 800
 
 
 def test_over_rest_too(ada: Caller, ben: Caller, ada_rest: RestClient) -> None:

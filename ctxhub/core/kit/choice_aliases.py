@@ -33,7 +33,7 @@ OTHER_WORDS: Mapping[str, tuple[str, ...]] = {
     "notification": ("info",),
     "question": ("request",),
     "task": ("request",),
-    "todo": ("request", "task"),
+    "todo": ("request", "task", "open", "draft"),
     "update": ("info",),
     # States of decisions, constraints and requests
     "accepted": ("active",),
@@ -106,11 +106,13 @@ OTHER_WORDS: Mapping[str, tuple[str, ...]] = {
     "date": ("updated",),
     "descending": ("desc",),
     "exact": ("all",),
+    "false": ("compact", "digest"),
     "full": ("detailed",),
     "latest": ("updated",),
     "newest": ("updated",),
     "recent": ("updated",),
     "short": ("compact", "digest"),
     "summary": ("compact", "digest"),
+    "true": ("detailed", "full"),
     "verbose": ("detailed", "full"),
 }

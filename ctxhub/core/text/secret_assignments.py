@@ -11,6 +11,7 @@ from ctxhub.core.text.lazy_patterns import lazy_pattern
 class Assigned(NamedTuple):
     """A value after a name. `operator` is "" if the value just follows; `is_variable`: NAME=value."""
 
+    name: str
     value: str
     operator: str
     is_quoted: bool
@@ -40,7 +41,9 @@ def read_assigned(match: re.Match[str], text: str, judge: Judge) -> tuple[int, i
         return None
     if not operator and OPTION.search(before):
         operator = "="
-    assigned = Assigned(value, operator, not is_unquoted, is_variable, bool(match["gap"]))
+    assigned = Assigned(
+        match["name"].lower(), value, operator, not is_unquoted, is_variable, bool(match["gap"])
+    )
     is_secret = (is_token if match["weak"] is not None else judge)(assigned)
     return (start, start + len(value)) if is_secret else None
 
@@ -62,7 +65,9 @@ def is_password(assigned: Assigned) -> bool:
         return assigned.is_quoted or assigned.is_variable or not values.names_a_secret(value)
     if assigned.is_variable:
         return values.is_phrase(value) or values.is_word(value)
-    return assigned.is_quoted and assigned.operator == "=" and values.is_phrase(value)
+    # After "password:" there may be a label; a passphrase is words.
+    operators = ("=", ":") if assigned.name.startswith("passphrase") else ("=",)
+    return assigned.is_quoted and assigned.operator in operators and values.is_phrase(value)
 
 
 def is_secret_key(assigned: Assigned) -> bool:
@@ -95,7 +100,8 @@ _IS = (
 )
 _BEFORE_DIGIT = r"[ \t](?=[\"']?[^\s\"']{0,40}[0-9])"
 _NEXT = r"[\s\"'`\\\]*:=>(\[\xef]"
-_PHRASE = r"[a-z]{3,12}(?: [a-z]{3,12}){3,7}"
+_WORD = r"(?:[a-z]{3,12}|[0-9]{1,6})[,;!?]?"
+_PHRASE = rf"{_WORD}(?: {_WORD}){{3,7}}"
 
 
 def _named(name: str, shortest: int = 6) -> re.Pattern[str]:
@@ -117,19 +123,21 @@ def _foreign(name: str) -> re.Pattern[str]:
     )
 
 
-_KEYS = ("api", "access", "secret", "private", "signing", "encryption", "auth", "storage")
+_KEYS = ("api", "access", "secret", "private", "signing", "encryption", "auth", "storage", "master")
 _ENDS = f"[{''.join(sorted({kind[-1] for kind in _KEYS}))}]"
 _OF_KEY = (
     f"(?<={_ENDS}[ _-]key)(?:{'|'.join(f'(?<={kind}.key)' for kind in _KEYS)})"
     f"|(?<={_ENDS}key)(?:{'|'.join(f'(?<={kind}key)' for kind in _KEYS)})"
 )
+# SECRET_KEY_BASE, secretKeyBase; keybase is something else.
+_BASE = "_base|(?<=secretkey)base"
 # For lower-case text. "weak": after this name only a generated value is a credential. Each pattern begins
 # with letters that several names share, which are searched for once.
 NAMES: tuple[tuple[re.Pattern[str], Judge], ...] = (
     (_named(r"pass(?:word|wd|phrase|code|wort|e(?<=mot de passe)|(?<=[_-]pass)|(?P<weak>))s?"), is_password),
     (_named(r"pw(?:d|(?<![a-z0-9]pw))(?P<weak>(?!))?"), is_password),
     (_named(r"cre(?:t(?<=secret)|(?P<weak>dential))s?"), is_secret_key),
-    (_named(rf"key(?={_NEXT})(?:{_OF_KEY})(?P<weak>(?!))?", 8), is_secret_key),
+    (_named(rf"key(?:(?={_NEXT})(?:{_OF_KEY})|{_BASE})(?P<weak>(?!))?", 8), is_secret_key),
     (_named(r"token(?P<weak>s?)", 12), is_token),
 )
 # For text as written: letters of the name, the first byte of the last of them as a quick filter, the pattern.

@@ -14,7 +14,7 @@ from ctxhub.core.text.lazy_patterns import lazy_pattern
 
 def is_generated(value: str) -> bool:
     """Whether characters are mixed as in no word or version: "k3Zp0wQ...", but not "refresh-token-v2"."""
-    if not DIGIT.search(value) or is_stand_in(value) or DIGEST_OR_ADDRESS.match(value):
+    if " " in value or not DIGIT.search(value) or is_stand_in(value) or DIGEST_OR_ADDRESS.match(value):
         return False
     kinds = sum(bool(re.search(kind, value)) for kind in ("[a-z]", "[A-Z]", "[0-9]", "[!@#$%^&+=?~]"))
     inner_digits = len(re.findall(r"[0-9](?=[A-Za-z])", value))
@@ -28,7 +28,7 @@ def is_aws_key(value: str) -> bool:
 
 def is_chosen(value: str) -> bool:
     """Whether somebody may have chosen it as a password: "hunter2-Blue9", but not "sha256" or "field2"."""
-    if not DIGIT.search(value) or is_stand_in(value) or REFERENCE.match(value):
+    if " " in value or not DIGIT.search(value) or is_stand_in(value) or REFERENCE.match(value):
         return False
     words = WORD_BREAK.split(value)
     has_sign = SIGN.search(value) and LETTER.search(value)
@@ -45,14 +45,20 @@ def is_strong(value: str) -> bool:
 
 
 def is_phrase(value: str) -> bool:
-    """Whether it is three plain words or more, none of them a hint what to write there."""
-    words = PHRASE_BREAK.split(value.lower())
-    return len(words) >= 3 and all(map(_is_plain, words)) and not is_stand_in(value)
+    """Whether it is three plain words or more, beside numbers; none of them a hint what to write there."""
+    words = [word.rstrip(",;!?") for word in PHRASE_BREAK.split(value.lower())]
+    plain = [word for word in words if not word.isdigit()]
+    return len(plain) >= 3 and all(map(_is_plain, plain)) and not is_stand_in(value)
 
 
 def is_word(value: str) -> bool:
     """Whether it is one plain word, for places where nothing but a value can be."""
     return len(value) >= 8 and _is_plain(value.lower()) and not is_stand_in(value)
+
+
+def is_chosen_password(value: str) -> bool:
+    """Whether it is a password where nothing but one can be: chosen, a phrase or a word."""
+    return is_chosen(value) or is_phrase(value) or is_word(value)
 
 
 def is_login(value: str) -> bool:
@@ -134,7 +140,7 @@ development staging testing local localhost vault env environment file keychain 
 passwords passwort passphrase token tokens key keys credential credentials value variable string text
 example sample dummy fake placeholder database postgres postgresql mysql mariadb redis admin administrator
 root user username login account service manager server client config settings policy strength length
-short long weak strong too least characters symbols digits letters
+short long weak strong too least characters symbols digits letters word words phrase numbers
 """
 HINTS = frozenset(_HINTS.split())
 

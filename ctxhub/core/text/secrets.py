@@ -15,7 +15,7 @@ from functools import partial
 from ctxhub.core.text.lazy_patterns import lazy_pattern
 from ctxhub.core.text.secret_assignments import FOREIGN_NAMES, NAMES, Judge, is_password, read_assigned
 from ctxhub.core.text.secret_spans import whole_span
-from ctxhub.core.text.secret_values import is_generated, is_login, is_stand_in, is_strong
+from ctxhub.core.text.secret_values import is_chosen_password, is_generated, is_login, is_stand_in, is_strong
 
 # The maximum length of a credential, and of the context before it that identifies it, in characters.
 LONGEST, BEFORE = 10_240, 200
@@ -240,14 +240,29 @@ IN_URL = lazy_pattern(
 )
 # The rest is matched in lower case.
 BEARER = lazy_pattern(r"bearer[ \t]{1,4}([\w.~+/-]{20,400}+)")
+# "Authorization: Token ...", also as an entry of a dictionary or an argument of a call.
+AUTHORIZATION = lazy_pattern(
+    r"zation(?<=authorization)[\"'`\]]{0,2}[ \t]{0,4}[:=,][ \t]{0,4}[\"'`]?(?:token|api-?key)"
+    r"[ \t]{1,4}([\w.~+/-]{20,400}+)"
+)
 LOGIN = lazy_pattern(r"basic[ \t]{1,4}([a-z0-9+/]{8,400}+={0,2})(?![\w+/=])")
 
 
 # "curl -u ada:...", "the credentials are ada / ...".
 OPTION_LOGIN = lazy_pattern(r"-u(?:ser)?[ \t=]{1,2}[\"']?[\w.@-]{1,64}:([^\s\"'`:]{6,128}+)")
-TOLD_LOGIN = lazy_pattern(
-    r"(?:credential|log-?in)s?:?(?: (?:are|is|with|as|user)){0,2}[ \t]"
-    r"[\"'`]?[\w.@-]{1,64} ?[/:] ?([^\s\"'`:/,;]{6,128}+)"
+# "mysql -u root -p...": the password follows its option without a blank.
+GLUED = lazy_pattern(r"-p(?<=[ \t]-p)[\"']?([^\s\"'`;|&<>]{4,128}+)")
+MYSQL = lazy_pattern(
+    r"(?<![\w-])(?:mysql|mariadb)(?:-?(?:dump|admin|import|check|show|slap|upgrade|binlog))?(?:\.exe)?"
+    r"[ \t](?:[^\n;|&]|(?<=\\)\r?\n)*$"
+)
+# Two patterns: letters at the beginning are searched for much faster than a choice.
+TOLD_LOGINS = tuple(
+    lazy_pattern(
+        rf"{name}s?:?(?: (?:are|is|with|as|user)){{0,2}}[ \t]"
+        r"[\"'`]?[\w.@-]{1,64} ?[/:] ?([^\s\"'`:/,;]{6,128}+)"
+    )
+    for name in ("credential", "log-?in")
 )
 
 
@@ -275,6 +290,16 @@ def _read_plain_login(match: re.Match[str], text: str) -> Secret | None:
     return Secret("assigned secret", start, start + len(value)) if is_strong(value) else None
 
 
+def _read_glued(match: re.Match[str], text: str) -> Secret | None:
+    before = match.string[max(match.start() - BEFORE, 0) : match.start()]
+    # The port of mysql is -P.
+    if not ("mysql" in before or "mariadb" in before) or text[match.start() + 1] != "p":
+        return None
+    start, end = match.span(1)
+    is_secret = is_chosen_password(text[start:end]) and MYSQL.search(before)
+    return Secret("assigned secret", start, end) if is_secret else None
+
+
 def _read_assigned(judge: Judge, match: re.Match[str], text: str) -> Secret | None:
     span = read_assigned(match, text, judge)
     return Secret("assigned secret", *span) if span else None
@@ -284,8 +309,10 @@ _read_password = partial(_read_assigned, is_password)
 
 IN_LOWERED: tuple[tuple[re.Pattern[str], Read], ...] = (
     (BEARER, _read_bearer),
+    (AUTHORIZATION, _read_bearer),
     (LOGIN, _read_login),
     (OPTION_LOGIN, _read_plain_login),
-    (TOLD_LOGIN, _read_plain_login),
+    *((login, _read_plain_login) for login in TOLD_LOGINS),
+    (GLUED, _read_glued),
     *((name, partial(_read_assigned, judge)) for name, judge in NAMES),
 )

@@ -22,7 +22,7 @@ from typing import (
 
 from typing_extensions import TypedDict
 
-from ctxhub.core.kit.errors import SHOWN_NAMES, InvalidInput, shown_all
+from ctxhub.core.kit.errors import SHOWN_NAMES, InvalidInput, shown_all, unknown_word
 from ctxhub.core.kit.unset import UNSET, Unset
 from ctxhub.core.toolbox.argument_types import Converts, IdOf, OverMcp, OverRest, Says, present
 from ctxhub.core.toolbox.json_schemas import argument_schema
@@ -225,7 +225,16 @@ class Arguments:
             return InvalidInput(
                 f"{call} needs {', '.join(missing)}.", missing=missing, hint=f"Arguments: {self}"
             )
-        return InvalidInput(f"{call}: {problems.sentence()}", hint=f"Arguments: {self}")
+        return self._word_for_flag(problems, given) or InvalidInput(
+            f"{call}: {problems.sentence()}", hint=f"Arguments: {self}"
+        )
+
+    def _word_for_flag(self, problems: Problems, given: Mapping[str, Any]) -> InvalidInput | None:
+        """The error for `detail: true`, which suggests a word; None for other problems."""
+        refused = {sentence.partition(":")[0] for sentence in problems.values}
+        flags = (a for a in self.all if a.name in refused and isinstance(given[a.name], bool))
+        errors = (unknown_word(a.name, given[a.name], a.choices) for a in flags if a.choices)
+        return next((error for error in errors if error.details["did_you_mean"]), None)
 
     def __str__(self) -> str:
         return " ".join(argument.signature for argument in self.all)

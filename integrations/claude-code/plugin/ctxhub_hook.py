@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Connects coding agents to a ctxhub server: run by the hooks of their clients, and installs those.
 
-    python3 ctxhub_hook.py                      a hook of Claude Code: reads its JSON from stdin
+    python3 ctxhub_hook.py                      a hook of Claude Code, which Cursor runs as well: reads JSON
+                                                from stdin
     python3 ctxhub_hook.py codex                a hook of Codex
     python3 ctxhub_hook.py codex-notify JSON    the program that Codex notifies after each turn
     python3 ctxhub_hook.py pre-commit [FILE..]  refuses staged files under another agent's exclusive lease
@@ -499,8 +500,37 @@ class Event:
         self.hub.store.clean()
 
 
+# Cursor runs the hooks of Claude Code with input of its own form, and takes answers of Claude Code's.
+CURSOR_EVENTS = {
+    "sessionStart": "SessionStart",
+    "beforeSubmitPrompt": "UserPromptSubmit",
+    "preToolUse": "PreToolUse",
+    "postToolUse": "PostToolUse",
+    "preCompact": "PreCompact",
+    "sessionEnd": "SessionEnd",
+    "stop": "Stop",
+}
+
+
+def from_cursor(values: Json) -> Json:
+    """The input as Claude Code would give it."""
+    roots = values.get("workspace_roots")
+    root = roots[0] if isinstance(roots, list) and roots and isinstance(roots[0], str) else ""
+    name = text_of(values, "hook_event_name")
+    return dict(
+        values,
+        hook_event_name=CURSOR_EVENTS.get(name, name),
+        cwd=text_of(values, "cwd") or root,
+        session_id=text_of(values, "conversation_id", "session_id"),
+        stop_hook_active=bool(values.get("loop_count")),
+    )
+
+
 def run_hook(client: str) -> bytes:
-    event = Event(read_json(read_stdin()), client)
+    values = read_json(read_stdin())
+    if text_of(values, "cursor_version"):
+        client, values = "cursor", from_cursor(values)
+    event = Event(values, client)
     log("event", event.name, event.session)
     handle = HANDLERS.get(event.name)
     answer = handle(event) if handle else None
@@ -590,7 +620,9 @@ def stop(event: Event) -> Json | None:
         for one in urgent[:5]
     ]
     head = "Unread urgent messages. Look at them before you stop (`message` `inbox`, then `read`):"
-    return {"decision": "block", "reason": "\n".join([head, NOTE, *lines])}
+    reason = "\n".join([head, NOTE, *lines])
+    answer = {"decision": "block", "reason": reason}
+    return dict(answer, followup_message=reason) if event.client == "cursor" else answer
 
 
 HANDLERS: dict[str, Callable[[Event], Json | None]] = {
@@ -660,7 +692,7 @@ def edited_files(event: Event) -> list[tuple[str, str]]:
         ]
     else:
         created = text_of(dict_of(event.values, "tool_response"), "type") == "create"
-        found = [(text_of(asked, "file_path", "notebook_path"), "created" if created else "modified")]
+        found = [(text_of(asked, "file_path", "path", "notebook_path"), "created" if created else "modified")]
     edited = {event.project.relative(name): change for name, change in found if name}
     return [(path, change) for path, change in edited.items() if path][:MOST_PATHS]
 

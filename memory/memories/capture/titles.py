@@ -8,6 +8,13 @@ CUT_AT, WORDS = 60, 8
 _HEADING = re.compile(r"^ {0,3}#{1,6}[ \t]+(.*\S)", re.MULTILINE)
 _BOLD = re.compile(r"\*\*([^*\n]{1,200})\*\*:?")
 _MARKS = " \t#*_`>-+•:\uff1a\"'«»“”"
+# What marks a line as worth keeping says nothing about it.
+_LABEL = re.compile(
+    r"^[\s#*_`>•-]*(?:remember|decision|note to self|lesson(?: learned)?|til|merke|à retenir"
+    r"|記住|记住|決定|决定)"
+    r"[*_`]*\s?[:\uff1a][*_`]*\s*(?=\S)",
+    re.IGNORECASE | re.MULTILINE,
+)
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s|(?<=\u3002)")
 _FENCE = ("```", "~~~")
 
@@ -16,7 +23,7 @@ def title_of(text: str) -> str:
     """The first heading, bold text or line of SHORTEST to LONGEST characters; else the first WORDS words,
     truncated to CUT_AT characters.
     """
-    text = text[:10_000]
+    text = _LABEL.sub("", text[:10_000])
     for match in (_HEADING.search(text), _BOLD.search(text)):
         if match and (title := clean_title(match[1])):
             return title
@@ -27,7 +34,8 @@ def title_of(text: str) -> str:
 
 def clean_title(text: str) -> str:
     """The first sentence without Markdown marks; "" if it is too short or too long for a title."""
-    title = _SENTENCE_END.split(" ".join(text.split()).strip(_MARKS), maxsplit=1)[0].rstrip(".\u3002")
+    text = _LABEL.sub("", " ".join(text.split())).strip(_MARKS)
+    title = _SENTENCE_END.split(text, maxsplit=1)[0].rstrip(".\u3002")
     return title if SHORTEST <= len(title) <= LONGEST else ""
 
 

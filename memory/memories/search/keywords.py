@@ -29,7 +29,8 @@ nur oder ohne schon sehr sein seine seinem seinen seiner seit sich sie sind soll
 unser unsere unter viel vom von vor war waren warum was weil welche welcher wenn wer werden wie wieder will
 wir wird wirst wollen wurde wurden zum zur zwar zwischen
 """
-_STOP_WORDS = SURFACE | frozenset(_FRENCH.split()) | frozenset(_GERMAN.split())
+FRENCH_AND_GERMAN = frozenset((_FRENCH + _GERMAN).split())
+_STOP_WORDS = SURFACE | FRENCH_AND_GERMAN
 
 
 @dataclass(frozen=True, slots=True)

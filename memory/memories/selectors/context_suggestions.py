@@ -12,6 +12,7 @@ from ctxhub.core.search.analyser import analyse
 from ctxhub.core.search.similarity import Vector, count_words
 from ctxhub.core.toolbox.argument_types import About
 from memory.memories.rows.contexts import CONTEXTS, ContextRow, ids_of_names
+from memory.memories.search.context_names import find_name
 from memory.memories.search.keywords import Keyword, find_keywords
 from memory.memories.selectors.memories import Score
 from memory.memories.selectors.similar import Likely, find_ids, find_likely
@@ -68,7 +69,7 @@ def suggest_context(project_id: int, text: str) -> ContextSuggestion:
     if found and found[0].score >= FITTING:
         answer["existing"] = found.pop(0).answer
     elif keywords:
-        answer["new"] = _new_context(project_id, keywords)
+        answer["new"] = _new_context(project_id, text, keywords)
     if found:
         answer["similar"] = [one.answer for one in found[:OTHERS]]
     return answer
@@ -83,7 +84,7 @@ def find_fitting_context(project_id: int, text: str, likely: Likely) -> str | No
 def propose_context(project_id: int, text: str, likely: Likely) -> NewContext | None:
     """The context that `suggest_context` would make for a text; None for a text without keywords."""
     keywords = find_keywords(text, likely.rarity)
-    return _new_context(project_id, keywords) if keywords else None
+    return _new_context(project_id, text, keywords) if keywords else None
 
 
 def score_contexts(project_id: int, keywords: Sequence[Keyword], likely: Likely) -> list[Scored]:
@@ -125,18 +126,19 @@ def _own_stems(row: ContextRow) -> set[str]:
     return set(analyse("\n".join((row.name, row.description, row.stack, *row.tags))))
 
 
-def _new_context(project_id: int, keywords: Sequence[Keyword]) -> NewContext:
+def _new_context(project_id: int, text: str, keywords: Sequence[Keyword]) -> NewContext:
     written = [keyword.written for keyword in keywords]
     return {
-        "name": _free_name(project_id, written),
+        "name": _free_name(project_id, find_name(text, keywords), written),
         "description": f"About {_listed(written[:TAGS])}.",
         "tags": list(dict.fromkeys(word.casefold() for word in written[:TAGS])),
     }
 
 
-def _free_name(project_id: int, written: Sequence[str]) -> str:
-    """The two best keywords, or more of them if a context has that name already."""
-    names = [" ".join(map(_capitalised, written[:n])) for n in range(min(2, len(written)), len(written) + 1)]
+def _free_name(project_id: int, name: Sequence[str], keywords: Sequence[str]) -> str:
+    """The name, with as many keywords behind it as make it one that no context has yet."""
+    others = [word for word in keywords if word not in name]
+    names = [" ".join(map(_capitalised, [*name, *others[:n]])) for n in range(len(others) + 1)]
     taken = ids_of_names(project_id, [name.casefold() for name in names])
     return next((name for name in names if name.casefold() not in taken), f"{names[-1]} 2")
 
