@@ -80,8 +80,10 @@ def _shows_the_same(item: pytest.Item) -> bool:
 
 
 def pytest_collection_finish() -> None:
-    """Exclude the collected tests from garbage collection, which took a twentieth of the time."""
-    gc.collect()
+    """Exclude the collected tests from garbage collection, which took a twentieth of the time.
+
+    What is garbage already stays, too: to find it would take each process half a second.
+    """
     gc.freeze()
     gc.enable()
     gc.set_threshold(50_000, 20, 100)
