@@ -9,6 +9,7 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 MOST_HEADER_BYTES = 64 * 1024
 SECONDS_TO_SEND = 60.0
+SECONDS_KEPT_ALIVE = 75  # An agent may think for a minute between two calls.
 
 when_ending: list[Callable[[], None]] = []
 """Called when the process begins to end."""

@@ -44,8 +44,6 @@ Answer = Callable[[Scope, bytes], list[Message]]
 
 Mode = Literal["both", "api", "mcp"]
 
-SECONDS_KEPT_ALIVE = 75  # An agent may think for a minute between two calls.
-
 CALLER = "ctxhub.caller"
 PATHS = ("/mcp", "/mcp/")
 

@@ -101,13 +101,8 @@ def admission(slug: str | None, agent: str, scopes: str) -> Callable[[Caller], C
 
 
 def _serve_http(surface: Any, options: Mapping[str, Any]) -> None:
-    import uvicorn
-
     from ctxhub.management.ports import free_port
     from ctxhub.management.refusals import refuse_unmigrated
-    from ctxhub.mcp.django_handler import DjangoHandler
-    from ctxhub.mcp.fair_threads import settle
-    from ctxhub.mcp.http import SECONDS_KEPT_ALIVE, Dispatcher
 
     if options["session"]:
         raise CommandError("--session is for stdio. Over HTTP each client sends the header Ctxhub-Session.")
@@ -116,7 +111,18 @@ def _serve_http(surface: Any, options: Mapping[str, Any]) -> None:
         raise CommandError("--port is a number from 0 to 65535.")
     refuse_unmigrated()
     admit = admission(options["project"], options["agent"], options["scopes"])
-    port = free_port(host, port)
+    _run(host, free_port(host, port), surface, admit)
+
+
+def _run(host: str, port: int, surface: Any, admit: Callable[[Caller], Caller]) -> None:
+    # Not before it is clear that there is something to serve: the SDK of MCP is loaded here.
+    import uvicorn
+
+    from ctxhub.mcp.connections import SECONDS_KEPT_ALIVE
+    from ctxhub.mcp.django_handler import DjangoHandler
+    from ctxhub.mcp.fair_threads import settle
+    from ctxhub.mcp.http import Dispatcher
+
     connections.close_all()
     app = Dispatcher(DjangoHandler().answer, mode="mcp", surface=surface, admit=admit)
     config = uvicorn.Config(

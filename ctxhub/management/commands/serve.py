@@ -11,7 +11,7 @@ from django.db import connection, connections
 from ctxhub import env
 from ctxhub.management.ports import free_port
 from ctxhub.management.refusals import as_command_errors, refuse_unmigrated
-from ctxhub.mcp.http import SECONDS_KEPT_ALIVE
+from ctxhub.mcp.connections import SECONDS_KEPT_ALIVE
 
 SERVES = {"both": "admin, REST and MCP", "api": "admin and REST", "mcp": "MCP"}
 THIS_MACHINE = {"localhost", "127.0.0.1", "[::1]", "::1"}
