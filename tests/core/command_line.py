@@ -3,19 +3,20 @@
 import os
 import re
 import shutil
+import sqlite3
 import subprocess
 import sys
 import tempfile
 import time
 import urllib.request
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import closing, contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import psycopg
-from django.db import connection
+from django.db import connection, models
 
 from ctxhub import env
 from tests.hub import LiveHub
@@ -51,6 +52,17 @@ class Installation:
             if connection.vendor == "postgresql":
                 _copy_database(self.database, copy.database)
             yield copy
+
+    def count(self, model: type[models.Model]) -> int:
+        """How many rows of a model its database has."""
+        statement = f'SELECT count(*) FROM "{model._meta.db_table}"'
+        if connection.vendor == "sqlite":
+            with closing(sqlite3.connect(self.folder / "hub.sqlite3")) as file:
+                [number] = file.execute(statement).fetchone()
+        else:
+            with psycopg.connect(self.environment["DATABASE_URL"]) as server:
+                [[number]] = server.execute(statement.encode()).fetchall()
+        return int(number)
 
     @property
     def database(self) -> str:

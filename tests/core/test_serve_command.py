@@ -12,7 +12,8 @@ import pytest
 from django.core.management import call_command
 from django.core.management.base import CommandError
 
-from tests.core.command_line import Installation, installation, migrated_installation
+from sessions.briefings.models.briefing import BriefingItem
+from tests.core.command_line import Installation, Server, installation, migrated_installation
 from tests.hub import HttpClient
 from tests.migrated import Template
 
@@ -90,26 +91,30 @@ def state_and_parent(process: int) -> list[str]:
         return []
 
 
-@pytest.mark.one_engine
-def test_the_log_masks_a_token_in_an_address(ready: Installation) -> None:
-    token = (ready.folder / "setup_token").read_text().strip()
-    with ready.copied() as at:
-        at.environment["CTXHUB_LOG_LEVEL"] = "INFO"
-        with at.serving("--port", "0") as server:
-            server.hub.http().send("GET", f"/api/v1/{token}/?token={token}")
-            log = server.log.read_text()
-    assert "/api/v1/[credential: ctxhub token]/?token=[credential" in log
-    assert token not in log
-
-
-def test_several_workers_serve_every_address_and_log_a_warning(ready: Installation) -> None:
+def test_several_workers_serve_every_address_warn_and_write_what_was_given(ready: Installation) -> None:
     with ready.serving("--port", "0", "--host", "0.0.0.0", "--workers", "2") as server:
         assert server.hub.http().send("GET", "/readyz").status == 200
+        assert_it_writes_what_was_given_before_it_ends(ready, server)
         log = server.log.read_text()
     assert "CTXHUB_ALLOWED_HOSTS" in log
     assert ("on SQLite one process writes at a time" in log) == (
         "sqlite" in ready.environment["DATABASE_URL"]
     )
+
+
+def test_one_process_writes_what_was_given_before_it_ends(ready: Installation) -> None:
+    with ready.serving("--port", "0") as server:
+        assert_it_writes_what_was_given_before_it_ends(ready, server)
+
+
+def assert_it_writes_what_was_given_before_it_ends(at: Installation, server: Server) -> None:
+    before = at.count(BriefingItem)
+    client = server.hub.mcp((at.folder / "setup_token").read_text())
+    client.call("decision", "set", key="k", value="v")
+    client.call("get", refs=["decision:k"])
+    server.process.send_signal(signal.SIGTERM)
+    server.process.wait(timeout=30)
+    assert at.count(BriefingItem) == before + 1
 
 
 @pytest.mark.one_engine
@@ -136,12 +141,27 @@ def test_serve_with_setup_prints_lines_with_its_port(django_db_setup: None) -> N
         assert len(at.run("token", "list").stdout.splitlines()) == 1
 
 
-@pytest.mark.one_engine
-def test_a_configured_base_url_is_printed_in_the_lines(ready: Installation) -> None:
+@pytest.fixture(scope="module")
+def configured(ready: Installation) -> Iterator[Server]:
+    """A server that was told its public address, and to log what it does."""
     with ready.copied() as at:
-        at.environment["CTXHUB_BASE_URL"] = "https://hub.example.com"
+        at.environment.update(CTXHUB_BASE_URL="https://hub.example.com", CTXHUB_LOG_LEVEL="INFO")
         with at.serving("--setup", "--port", "0") as server:
-            assert server.said.count("https://hub.example.com/mcp") == 4
+            yield server
+
+
+@pytest.mark.one_engine
+def test_a_configured_base_url_is_printed_in_the_lines(configured: Server) -> None:
+    assert configured.said.count("https://hub.example.com/mcp") == 4
+
+
+@pytest.mark.one_engine
+def test_the_log_masks_a_token_in_an_address(configured: Server) -> None:
+    token = (configured.log.parent / "setup_token").read_text().strip()
+    configured.hub.http().send("GET", f"/api/v1/{token}/?token={token}")
+    log = configured.log.read_text()
+    assert "/api/v1/[credential: ctxhub token]/?token=[credential" in log
+    assert token not in log
 
 
 @pytest.mark.one_engine

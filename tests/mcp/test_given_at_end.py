@@ -1,16 +1,17 @@
-"""What agents were given is written while a server runs, and before it ends."""
+"""What agents were given is written while a server on stdio runs, and before it ends.
+
+Over HTTP: tests/core/test_serve_command.py.
+"""
 
 import signal
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import pytest
 
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Project
 from sessions.briefings.models.briefing import BriefingItem
-from tests.core.command_line import Installation, migrated_installation
-from tests.migrated import Template
 from tests.sessions.given import REF, decide
 from tests.stdio import StdioClient, stdio_hub
 
@@ -60,26 +61,3 @@ def test_stdio_writes_before_it_ends(ada: Caller, end: Callable[[StdioClient], N
         assert count(ada.project) == 0
         end(client)
     assert count(ada.project) == 1
-
-
-# -- HTTP ------------------------------------------------------------------------------------------
-
-
-@pytest.fixture(scope="module")
-def ready(django_db_setup: None, template: Template | None) -> Iterator[Installation]:
-    with migrated_installation(template) as at:
-        assert at.run("setup", "--no-input").returncode == 0
-        yield at
-
-
-@pytest.mark.parametrize("workers", ["1", "2"])
-def test_a_server_writes_before_it_ends(ready: Installation, workers: str) -> None:
-    given = "from sessions.models import BriefingItem; print(BriefingItem.unscoped.count())"
-    before = int(ready.run("shell", "-c", given).stdout.split()[-1])
-    with ready.serving("--port", "0", "--workers", workers) as server:
-        client = server.hub.mcp((ready.folder / "setup_token").read_text())
-        client.call("decision", "set", key="k", value="v")
-        client.call("get", refs=["decision:k"])
-        server.process.send_signal(signal.SIGTERM)
-        server.process.wait(timeout=30)
-    assert int(ready.run("shell", "-c", given).stdout.split()[-1]) == before + 1
