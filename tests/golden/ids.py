@@ -45,5 +45,10 @@ def _set_sequences(highest: Sequence[tuple[str, int]]) -> None:
                 [[table for table, _ in highest], [n for _, n in highest]],
             )
         else:
-            cursor.execute("DELETE FROM sqlite_sequence")
-            cursor.executemany("INSERT INTO sqlite_sequence (name, seq) VALUES (%s, %s)", highest)
+            cursor.execute("SELECT name, seq FROM sqlite_sequence")
+            stored = dict(cursor.fetchall())
+            other = [(table, n) for table, n in highest if stored.get(table) != n]
+            cursor.executemany(
+                "DELETE FROM sqlite_sequence WHERE name = %s", [(table,) for table, _ in other]
+            )
+            cursor.executemany("INSERT INTO sqlite_sequence (name, seq) VALUES (%s, %s)", other)
