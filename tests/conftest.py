@@ -11,6 +11,8 @@ from typing import Any
 import pytest
 from django.conf import settings
 from django.db import connection, transaction
+from django.template import Context
+from django.template import Template as DjangoTemplate
 from django.test import TransactionTestCase
 from pytest_django import DjangoDbBlocker
 from whitenoise.middleware import WhiteNoiseMiddleware
@@ -122,6 +124,20 @@ def _static_files_listed_once() -> Iterator[None]:
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(WhiteNoiseMiddleware, "add_files_from_finders", listed_once)
+        yield
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _only_pages_tell_their_context(django_test_environment: None) -> Iterator[None]:
+    """Django's client copied the context of each of the hundreds of templates that a page includes."""
+    render_and_tell: Callable[[DjangoTemplate, Context], str] = DjangoTemplate._render
+
+    def render(self: DjangoTemplate, context: Context) -> str:
+        is_page = context.template is self
+        return render_and_tell(self, context) if is_page else self.nodelist.render(context)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(DjangoTemplate, "_render", render)
         yield
 
 
