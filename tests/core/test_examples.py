@@ -1,11 +1,13 @@
 """Every example of a tool, also those in its help, validates against the schema of the tool."""
 
+from functools import cache
 from typing import Any
 
 import pytest
 from jsonschema import Draft202012Validator
 
-from ctxhub.core.kit.caller import Caller
+from ctxhub.core.kit.caller import ALL_SCOPES, Caller
+from ctxhub.core.models import Project
 from ctxhub.core.toolbox import dispatch
 from ctxhub.core.toolbox.actions import all_tools
 from ctxhub.core.toolbox.tool_list import list_tools
@@ -16,22 +18,29 @@ ACTIONS = [action for tool in all_tools().values() for action in tool.actions.va
 
 
 def faults(schema: dict[str, Any], value: Any) -> list[str]:
-    Draft202012Validator.check_schema(schema)
     return [
         f"{'.'.join(map(str, error.path))}: {error.message}"
         for error in Draft202012Validator(schema).iter_errors(value)
     ]
 
 
-def schemas(caller: Caller, surface: str) -> dict[str, dict[str, Any]]:
+@cache
+def schemas(surface: str) -> dict[str, dict[str, Any]]:
+    caller = Caller(project=Project(slug="apollo"), agent="ada", scopes=frozenset(ALL_SCOPES))
     return {tool["name"]: tool["inputSchema"] for tool in list_tools(caller, surface=surface)}
 
 
+@pytest.mark.parametrize("surface", ["grouped", "flat"])
+def test_schemas_are_valid(surface: str) -> None:
+    for schema in schemas(surface).values():
+        Draft202012Validator.check_schema(schema)
+
+
 @pytest.mark.parametrize("action", ACTIONS, ids=lambda action: action.call)
-def test_the_example_of_an_action_matches_its_schemas(ada: Caller, action: Any) -> None:
+def test_the_example_of_an_action_matches_its_schemas(action: Any) -> None:
     action_argument = {"action": action.name} if action.name else {}
-    assert faults(schemas(ada, "grouped")[action.tool], {**action_argument, **action.example}) == []
-    assert faults(schemas(ada, "flat")[action.flat_name], dict(action.example)) == []
+    assert faults(schemas("grouped")[action.tool], {**action_argument, **action.example}) == []
+    assert faults(schemas("flat")[action.flat_name], dict(action.example)) == []
 
 
 @pytest.mark.parametrize("tool", all_tools())
@@ -40,11 +49,11 @@ def test_the_examples_in_help_match_the_schema(ada: Caller, tool: str) -> None:
     examples = [entry["example"] for entry in shown.values() if "example" in entry]
     assert examples
     for example in examples:
-        assert faults(schemas(ada, "grouped")[tool], example) == []
+        assert faults(schemas("grouped")[tool], example) == []
 
 
-def test_a_ref_is_a_text_or_a_number_on_every_surface(ada: Caller) -> None:
-    for schema in (schemas(ada, "grouped")["memory"], schemas(ada, "flat")["memory_relate"]):
+def test_a_ref_is_a_text_or_a_number_on_every_surface() -> None:
+    for schema in (schemas("grouped")["memory"], schemas("flat")["memory_relate"]):
         assert [schema["properties"][name]["type"] for name in ("source", "target")] == [
             ["string", "integer"]
         ] * 2

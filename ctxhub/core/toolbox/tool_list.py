@@ -184,7 +184,9 @@ def _output_schema(action: Action) -> dict[str, Any]:
     return {"type": "object", "properties": {n: s for kind in kinds for n, s in kind["properties"].items()}}
 
 
+@cache
 def _schema_of(answer: Any) -> dict[str, Any]:
+    """Made once: all of them take 60 ms. Nobody may change it."""
     if answer is Listing:
         return _LIST_SCHEMA
     [shape] = get_args(answer) if get_origin(answer) in (Reading, Fitting) else [answer]
