@@ -113,7 +113,6 @@ def test_an_id_may_be_given_as_a_ref(
 @for_each_call
 def test_a_ref_of_another_kind_is_refused_in_a_sentence(
     ada_mcp: McpClient,
-    ids: dict[str, int],
     tool: str,
     action: str,
     argument: str,
