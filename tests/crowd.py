@@ -131,7 +131,10 @@ def speaking(project_id: int, agent: str, start_at: float) -> Iterator[Caller]:
         time.sleep(max(0.0, start_at - time.time()))
         yield caller
     finally:
-        connection.close()
-        getattr(
-            connection, "close_pool", bool
-        )()  # PostgreSQL only: an idle connection would outlive its task.
+        close_connection()
+
+
+def close_connection() -> None:
+    connection.close()
+    # PostgreSQL only: an idle connection would outlive its task.
+    getattr(connection, "close_pool", bool)()

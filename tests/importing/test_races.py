@@ -8,8 +8,7 @@ from tests.importing.old_knowledge import OldKnowledge
 from tests.importing.old_pads import OldPads
 from tests.importing.test_free_context import fill as fill_knowledge
 from tests.importing.test_scratchpads import fill as fill_pads
-from tests.sqlew.importing import Import
-from tests.sqlew.test_races import import_at_once
+from tests.sqlew.importing import imported_at_once
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("index_is_kept")]
 
@@ -18,7 +17,7 @@ EACH = 20
 
 def test_concurrent_imports_take_each_pad_once(apollo: Project, pads: OldPads) -> None:
     fill_pads(pads, EACH)
-    reports = [Import(text) for text in import_at_once(pads.close(), "import_scratchpads")]
+    reports = imported_at_once(pads.close(), "import_scratchpads")
     assert sorted(report.is_new for report in reports) == [False, False, True]
     assert Workflow.objects.in_project(apollo).count() == EACH
     assert Scratchpad.objects.in_project(apollo).count() == 2 * EACH
@@ -27,7 +26,7 @@ def test_concurrent_imports_take_each_pad_once(apollo: Project, pads: OldPads) -
 
 def test_concurrent_imports_take_each_memory_once(apollo: Project, knowledge: OldKnowledge) -> None:
     fill_knowledge(knowledge, EACH)
-    reports = [Import(text) for text in import_at_once(knowledge.close(), "import_free_context")]
+    reports = imported_at_once(knowledge.close(), "import_free_context")
     assert sorted(report.is_new for report in reports) == [False, False, True]
     for model, count in ((Context, EACH), (Memory, 2 * EACH), (Relationship, EACH)):
         assert model.objects.in_project(apollo).count() == count

@@ -10,8 +10,7 @@ from memory.snapshots.models.snapshot import Snapshot, SnapshotDependency
 from tests.importing.old_snapshots import OldSnapshots
 from tests.importing.test_garbage import scatter
 from tests.importing.test_wakeiqx_rows import fill
-from tests.sqlew.importing import Import, imported
-from tests.sqlew.test_races import import_at_once
+from tests.sqlew.importing import imported, imported_at_once
 from tests.tables import dump_all
 
 COMMAND = "import_wakeiqx"
@@ -50,7 +49,7 @@ def test_a_chain_of_ten_thousand_is_imported(apollo: Project, tmp_path: Path) ->
 @pytest.mark.django_db(transaction=True)
 def test_concurrent_imports_take_each_snapshot_once(apollo: Project, snapshots: OldSnapshots) -> None:
     fill(snapshots, 20)
-    reports = [Import(text) for text in import_at_once(snapshots.close(), COMMAND)]
+    reports = imported_at_once(snapshots.close(), COMMAND)
     assert sorted(report.is_new for report in reports) == [False, False, True]
     assert Snapshot.objects.in_project(apollo).count() == 40
     assert SnapshotDependency.objects.in_project(apollo).count() == 20

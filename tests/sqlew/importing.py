@@ -1,10 +1,15 @@
 """Runs `manage.py import_...` and parses its report."""
 
+import time
 from dataclasses import dataclass
 from io import StringIO
 from pathlib import Path
 
 from django.core.management import call_command
+
+from tests.crowd import SECONDS_TO_GATHER, close_connection, processes
+
+AT_ONCE = 3
 
 
 @dataclass(frozen=True)
@@ -40,3 +45,19 @@ def imported(path: Path, *arguments: str, project: str = "apollo", command: str 
     out = StringIO()
     call_command(command, str(path), "--project", project, *arguments, stdout=out)
     return Import(out.getvalue())
+
+
+def imported_at_once(path: Path, command: str) -> list[Import]:
+    """Import in several processes at once."""
+    with processes(AT_ONCE) as executor:
+        start_at = time.time() + SECONDS_TO_GATHER
+        running = [executor.submit(_report, path, command, start_at) for _ in range(AT_ONCE)]
+        return [Import(report.result()) for report in running]
+
+
+def _report(path: Path, command: str, start_at: float) -> str:
+    time.sleep(max(0.0, start_at - time.time()))
+    try:
+        return imported(path, command=command).text
+    finally:
+        close_connection()

@@ -35,9 +35,16 @@ def test_concurrent_imports_take_each_row_once(apollo: Project, old: OldFile) ->
     assert Event.objects.in_project(apollo).filter(verb="imported").count() == 1
 
 
-def import_at_once(path: Path, command: str = "import_sqlew") -> list[str]:
-    """Import in several processes at once; return the report of each."""
-    arguments = [sys.executable, str(env.ROOT / "manage.py"), command, str(path), "--project", "apollo"]
+def import_at_once(path: Path) -> list[str]:
+    """Run the command in several processes at once; return the report of each."""
+    arguments = [
+        sys.executable,
+        str(env.ROOT / "manage.py"),
+        "import_sqlew",
+        str(path),
+        "--project",
+        "apollo",
+    ]
     running = [
         subprocess.Popen(
             arguments, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
