@@ -2,7 +2,6 @@
 
 import shutil
 from collections.abc import Iterator
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +17,9 @@ from tests.integrations.model_stand_in import StandIn, standing_in, text, use
 pytestmark = pytest.mark.one_engine
 
 KEY = "api/auth/method"
-# The hooks speak REST, whatever the client speaks.
+# The hooks speak REST, whatever the client speaks: one test is run with each.
 OVER_HTTP = pytest.mark.parametrize("client", ["http"], indirect=True)
+OVER_STDIO = pytest.mark.parametrize("client", ["stdio"], indirect=True)
 
 
 class PatientClient(RestClient):
@@ -114,11 +114,7 @@ def test_a_session_from_its_start_to_its_end(
     assert "a = 1" not in whole
 
 
-def write_what_was_given() -> None:
-    """The hub of the tests writes nothing in the background."""
-    import_module("ctxhub.core.kit.background").flush_all()
-
-
+@OVER_STDIO
 def test_the_next_prompt_tells_of_a_decision_that_has_changed(
     client: ClaudeCode, ada_rest: RestClient, ben_rest: RestClient
 ) -> None:
@@ -127,7 +123,6 @@ def test_the_next_prompt_tells_of_a_decision_that_has_changed(
     ben_rest.post("decisions/", {"key": KEY, "value": "JWT"})
     client.model.then(use("mcp__ctxhub__decision", action="get", key=KEY), text("It is JWT."))
     client.ask("What is the login?")
-    write_what_was_given()
     ben_rest.post("decisions/", {"key": KEY, "value": "sessions"})
 
     client.model.then(text("It is sessions now."))
