@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, ConsoleMessage, Page, Request, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Request, sync_playwright
 
 from tests.hub import LiveHub
 
@@ -39,14 +39,19 @@ def browser() -> Iterator[Browser]:
         browser.close()
 
 
+@pytest.fixture(scope="package")
+def window(browser: Browser) -> BrowserContext:
+    """One for all tests: each new one fetches and compiles all scripts and styles again."""
+    return browser.new_context()
+
+
 @pytest.fixture
-def page(browser: Browser, hub: LiveHub) -> Iterator[Page]:
-    """A page of a new window. Errors and warnings in its console and failed requests fail the test.
+def page(window: BrowserContext, hub: LiveHub) -> Iterator[Page]:
+    """A new page of an unknown visitor. Errors and warnings in its console and failed requests fail the test.
 
     It is closed before the database of the hub is emptied.
     """
-    context = browser.new_context()
-    page = context.new_page()
+    page = window.new_page()
     problems: list[str] = []
 
     def note_message(message: ConsoleMessage) -> None:
@@ -63,5 +68,9 @@ def page(browser: Browser, hub: LiveHub) -> Iterator[Page]:
     page.on("requestfailed", note_failure)
     yield page
     page.wait_for_load_state()
-    context.close()
+    if page.url.startswith(hub.url):
+        page.evaluate("localStorage.clear()")
+    for each in window.pages:
+        each.close()
+    window.clear_cookies()
     assert problems == []
