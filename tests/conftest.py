@@ -130,7 +130,7 @@ def _static_files_listed_once() -> Iterator[None]:
 @pytest.fixture(autouse=True, scope="session")
 def _only_pages_tell_their_context(django_test_environment: None) -> Iterator[None]:
     """Django's client copied the context of each of the hundreds of templates that a page includes."""
-    render_and_tell: Callable[[DjangoTemplate, Context], str] = DjangoTemplate._render
+    render_and_tell: Callable[[DjangoTemplate, Context], str] = DjangoTemplate._render  # type: ignore[attr-defined]
 
     def render(self: DjangoTemplate, context: Context) -> str:
         is_page = context.template is self
