@@ -2,13 +2,13 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 from ctxhub.core.events.services.counters import add_to_counters, counter_key
 from ctxhub.core.events.services.events import Change, record
 from ctxhub.core.kit.clock import format_time
+from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.kit.priority import Priority
 from ctxhub.core.search.services.index import index_documents
 from ctxhub.core.text import secrets
@@ -19,7 +19,7 @@ from messaging.search import message_document
 NOTE_CHARACTERS = 60
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Sent(MessageContent):
     """A message that has just been written, with names as the project spells them.
 

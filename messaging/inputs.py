@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, Unpack
 
@@ -10,6 +9,7 @@ from typing_extensions import TypedDict
 
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import InvalidInput, shown
+from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.kit.inputs import MAX_LIMIT, clean_agent, clean_choice, clean_json, clean_names, clean_text
 from ctxhub.core.kit.priority import Priority
 from messaging.models import MessageType
@@ -33,7 +33,7 @@ class MessageArguments(TypedDict, total=False):
     ack_within: str | None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class MessageFields:
     """Validated fields. `to`: names without the sender's own; None: not given, (): everyone."""
 

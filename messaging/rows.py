@@ -1,12 +1,13 @@
 """`MessageRow`: a message with the names of related rows, and the queries that read it."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from datetime import datetime
 from functools import cache
 from typing import Any
 
 from ctxhub.core.kit import sql
+from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.kit.priority import Priority
 from messaging.models import MessageType, RequestState
 
@@ -14,7 +15,7 @@ TYPE_LABELS = {int(value): str(label) for value, label in MessageType.choices}
 PRIORITY_LABELS = {int(value): str(label) for value, label in Priority.choices}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class MessageContent:
     """What a message says. `to`: recipient names, None for everyone."""
 
@@ -27,7 +28,7 @@ class MessageContent:
     at: datetime
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class MessageRow(MessageContent):
     """A stored message with names. `by`: the agent that holds or has done a request."""
 

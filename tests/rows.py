@@ -1,10 +1,11 @@
 """A table of constraints for the tests of the mapper; its links repeat the rank and the time."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime, timedelta
 from typing import Any
 
+from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.kit.rows import Derived, Row, Table
 from ctxhub.core.models import Category, Project, Scope, Tag
 from memory.constraints.models import digest_of, rank_of
@@ -13,7 +14,7 @@ from memory.models import Constraint
 NOON = datetime.fromisoformat("2026-03-02T12:00:00+00:00")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class Rule(Row):
     category: str
     category_id: int

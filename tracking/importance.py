@@ -2,9 +2,9 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import datetime
 
+from ctxhub.core.kit.frozen import frozen
 from tracking.models.resource import AccessKind, ResourceType
 
 HIGHEST = 100
@@ -23,7 +23,7 @@ TYPE = {
 QUERY = 10
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ImportanceFacts:
     """What is known of a file. `is_modified`: in this session; `mark`: a user's, which overrides the rest.
 
@@ -41,7 +41,7 @@ class ImportanceFacts:
     query_score: float = 0.0
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Importance:
     """`parts`: what each fact adds, without those that add nothing."""
 

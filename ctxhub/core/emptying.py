@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 from itertools import accumulate
@@ -18,13 +17,14 @@ from ctxhub.core.kit import clock
 from ctxhub.core.kit.batches import BYTES_AT_ONCE, ROWS_AT_ONCE, do_first, done_before
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.deletes import delete_rows
+from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.kit.rows import Row
 from ctxhub.core.kit.transactions import write_transaction
 from ctxhub.core.search.services.index import forget
 from ctxhub.core.vocabulary.services.names import register_agent
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Contents:
     """The rows of a container, deleted with it and counted in the project.
 

@@ -1,7 +1,6 @@
 """What an agent was given: a signal for each answer that opens things by name, or briefs an agent."""
 
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, TypeVar
 
@@ -10,6 +9,7 @@ from django.dispatch import Signal
 from ctxhub.core.hub.partial_reads import Excerpt, Opened
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import Caller
+from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.links import ObjectKey
 from ctxhub.core.registry import find_noun, split_ref
 
@@ -26,7 +26,7 @@ GivenReader = Callable[[Caller, Collection[ObjectKey], datetime], Collection[Obj
 _readers: list[GivenReader] = []
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class GivenItem:
     """A thing in an answer: `name` is the part of its ref after the colon, `version` that of what was read.
 
@@ -39,7 +39,7 @@ class GivenItem:
     detail: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class GivenAnswer:
     """`via`: get, brief, why, load, restore. `answer`, or what returns it: for counting its tokens later."""
 

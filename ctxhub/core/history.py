@@ -6,7 +6,7 @@ Services and importers call `record`. Writes through the ORM are recorded by the
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import datetime
 from functools import cached_property, partial
 from operator import attrgetter
@@ -21,6 +21,7 @@ from ctxhub.core.events.services.counters import CounterKey, add_to_counters, co
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import current
 from ctxhub.core.kit.deletes import delete_rows
+from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.kit.models import NamedRow
 from ctxhub.core.kit.rows import RowT, Table
 from ctxhub.core.kit.transactions import acquire_write_lock, write_transaction
@@ -37,7 +38,7 @@ NONE: Mapping[int, int] = {}
 changed = Signal()
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class Change(Generic[RowT]):
     """A change of a row: `old` is None for a new row, `new` is None for a deleted one.
 
@@ -385,7 +386,7 @@ class History(Generic[RowT]):
                 self.record(project_id=project_id, agent_id=agent_id, changes=[*changes, *also], at=at)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _PendingSave(Generic[RowT]):
     """Kept from pre_save to post_save: the stored row, and the dependent columns."""
 
@@ -394,7 +395,7 @@ class _PendingSave(Generic[RowT]):
     detail: Any
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _PendingDelete(Generic[RowT]):
     """Kept from pre_delete to post_delete: the row, and the rows that change with it."""
 

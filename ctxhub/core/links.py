@@ -4,7 +4,7 @@
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from enum import Enum, auto
 from typing import NamedTuple
@@ -12,6 +12,7 @@ from typing import NamedTuple
 from django.db import models
 
 from ctxhub.core.kit import sql
+from ctxhub.core.kit.frozen import frozen
 
 # Longer summaries are cut by what shows them.
 SUMMARY_CHARACTERS = 201
@@ -55,7 +56,7 @@ class Words(NamedTuple):
     backwards: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Asked:
     """Which links are read: `to_causes` from these objects to their causes, else to their effects.
 
@@ -71,7 +72,7 @@ class Asked:
         return [row_id for of_kind, row_id in self.keys if of_kind == kind]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Head:
     """What a list shows of an object. `name`: its ref, or its id alone; `type`: its kind, or what it was.
 
@@ -89,7 +90,7 @@ HeadReader = Callable[[int, Sequence[int]], Mapping[int, Head]]
 """Reads the heads of rows by project id and row ids, in one query; unknown rows are left out."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Reach:
     """The objects that a walk reaches along links of one noun, with the start, and the links among them."""
 
@@ -97,7 +98,7 @@ class Reach:
     links: Sequence[Link]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class LinkSource:
     """The links that a noun holds, each function with one query.
 

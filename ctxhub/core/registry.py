@@ -1,7 +1,6 @@
 """The registry of nouns (decision, memory, ...). Apps register theirs, so core needs no import of an app."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol
 
 from django.db import models
@@ -10,6 +9,7 @@ from django.dispatch import Signal
 from ctxhub.core.events.selectors.stats import Counting, Stats
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import InvalidInput, shown, unknown_word
+from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.kit.inputs import PATH_LENGTH, clean_name, read_id
 from ctxhub.core.kit.models import NamedRow
 from ctxhub.core.links import HeadReader, LinkSource
@@ -36,7 +36,7 @@ class Recorder(Protocol):
     def watch(self) -> None: ...
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Noun:
     """A kind of object. `kind` is the part of a ref before the colon (`decision:api/auth`), `plural` its key
     in counts.

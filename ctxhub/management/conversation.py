@@ -4,7 +4,6 @@ import json
 import textwrap
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from typing import Any
 
 import anyio
@@ -14,6 +13,7 @@ from mcp import Client, StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
 from mcp_types import TextContent
 
+from ctxhub.core.kit.frozen import frozen
 from ctxhub.management.ready_lines import stdio_command
 from ctxhub.management.scenarios.decision import share_a_decision
 from ctxhub.management.scenarios.knowledge import share_a_lesson
@@ -27,7 +27,7 @@ WIDTH = 100
 SECONDS_TO_ANSWER = 60.0  # Some calls wait for news.
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Agent:
     """An agent on its own connection. `write` prints the transcript."""
 

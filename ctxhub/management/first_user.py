@@ -2,16 +2,16 @@
 
 import secrets
 import sys
-from dataclasses import dataclass
 
 from django.contrib.auth import get_user_model
 from django.core.management import call_command
 from django.core.management.base import CommandError
 
 from ctxhub import env
+from ctxhub.core.kit.frozen import frozen
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Signin:
     """A user name; the password is set only when it was just generated and may be shown."""
 

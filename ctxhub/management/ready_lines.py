@@ -4,18 +4,18 @@ import json
 import shlex
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from django.conf import settings
 
 from ctxhub import env
 from ctxhub.core.kit.base_url import base_url
+from ctxhub.core.kit.frozen import frozen
 
 NAME = "ctxhub"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ReadyLine:
     """What to paste for one client: into a shell, or into the file that `where` names."""
 

@@ -9,19 +9,19 @@ import time
 import urllib.request
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 
 from django.core.management.base import CommandError
 
 from ctxhub import env
+from ctxhub.core.kit.frozen import frozen
 
 MANAGE = str(env.ROOT / "manage.py")
 SECONDS_TO_START = 30
 SECONDS_TO_STOP = 10
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TemporaryServer:
     """A running hub. `environment` makes other ctxhub processes use the same database."""
 

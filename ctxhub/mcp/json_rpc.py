@@ -2,13 +2,13 @@
 
 import json
 import re
-from dataclasses import dataclass
 from typing import Any
 
 from pydantic_core import from_json
 
 from ctxhub.core.kit.errors import CtxhubError
 from ctxhub.core.kit.failures import Failure
+from ctxhub.core.kit.frozen import frozen
 
 PARSE_ERROR = -32700
 INVALID_REQUEST = -32600
@@ -46,7 +46,7 @@ class RpcError(Exception):
         return {"code": self.code, "message": self.message, **data}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Message:
     """A request, or without an id a notification."""
 

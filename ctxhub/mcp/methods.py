@@ -1,7 +1,6 @@
 """The methods of the protocol in both eras, in one table: stdio and HTTP answer from it."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -10,6 +9,7 @@ from ctxhub.core.call_sessions import clean_call_session
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import CtxhubError, InvalidInput
 from ctxhub.core.kit.failures import Failure, failure_of, log_failure
+from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.kit.tool_names import naming_tools
 from ctxhub.core.toolbox import dispatch
 from ctxhub.core.toolbox.tool_list import INSTRUCTIONS, find_call, list_tools, offered_tools
@@ -30,7 +30,7 @@ SERVER_INFO = "io.modelcontextprotocol/serverInfo"
 Result = dict[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Surface:
     """Which tools a connection sees: grouped or flat, the profile all or core, or a selection by name."""
 
@@ -47,7 +47,7 @@ def _ignore(failure: Failure) -> None:
     pass
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Request:
     """A request in a version of the protocol.
 

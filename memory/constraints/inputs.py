@@ -2,11 +2,11 @@
 
 import unicodedata
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any, TypedDict, Unpack
 
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import InvalidInput
+from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.kit.inputs import (
     WORD_LENGTH,
     clean_choice,
@@ -31,7 +31,7 @@ class ConstraintArguments(TypedDict, total=False):
     reason: str | None | Unset
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ConstraintFields:
     """Validated fields; UNSET where the caller gave no value."""
 

@@ -1,9 +1,9 @@
 """Constraint rows, their table, and the sort order of lists."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from ctxhub.core.kit import sql
+from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.kit.pages import ALL, Range
 from ctxhub.core.kit.priority import Priority
 from ctxhub.core.kit.rows import Derived, Table
@@ -11,7 +11,7 @@ from ctxhub.core.paths.rows import PathRow, staleness
 from memory.constraints.models import Constraint, ConstraintStatus, digest_of, rank_of
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class ConstraintRow(PathRow):
     category: str
     category_id: int = 0

@@ -17,6 +17,7 @@ from django.conf import settings
 
 from ctxhub.core.accounts.models.project import Project
 from ctxhub.core.kit.errors import NotAllowed, NotFound, shown
+from ctxhub.core.kit.frozen import frozen
 
 SECONDS = 2.0
 MOST_FILES = 10_000
@@ -27,7 +28,7 @@ BEGINNING = 8 * 1024  # A NUL byte in here marks a binary file.
 OFTEN_LARGE = frozenset({"node_modules", "__pycache__"})
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Root:
     name: str
     path: Path

@@ -2,11 +2,11 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, TypedDict, Unpack
 
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import InvalidInput, shown
+from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.kit.inputs import (
     LIST_LENGTH,
     clean_choice,
@@ -40,7 +40,7 @@ class SnapshotArguments(TypedDict, total=False):
     metadata: Mapping[str, Any] | None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SnapshotFields:
     """Validated fields. `masked`: how many credentials of the content are masked; `summary` "": to be made;
     `dependencies` and `tags` None: to be found.
@@ -121,7 +121,7 @@ def clean_start(value: str) -> int | str:
     return int(found[1])
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Said:
     """The arguments, and the metadata that stand in for absent ones."""
 

@@ -1,7 +1,7 @@
 """Lists of snapshots, with every filter and cursor."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from typing import Any, TypedDict, Unpack
 
@@ -9,6 +9,7 @@ from django.db import connection
 
 from ctxhub.core.events.selectors.events import moment_of
 from ctxhub.core.kit import clock, sql
+from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.kit.inputs import clean_choice, clean_moment, clean_name, clean_query, clean_words
 from ctxhub.core.kit.listing import COUNTED_TO, Listing
 from ctxhub.core.kit.pages import Condition, ListPlan, Page
@@ -56,7 +57,7 @@ def list_snapshots(project_id: int, **query: Any) -> Listing:
     return Listing(COLUMNS, rows, next=page.next, extra=page.total, cursor_after=page.cursor_after)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Wanted:
     """Validated filters; empty or None where none is given. `times`: the conditions on the creation."""
 

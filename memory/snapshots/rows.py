@@ -1,15 +1,16 @@
 """The rows of snapshots as dataclasses."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from typing import Any
 
+from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.kit.rows import Derived, Row, Table
 from memory.snapshots.models.snapshot import ActionType, Snapshot, Tier
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class SnapshotRow(Row):
     """`touched_at` derives from the last access and the creation; dependencies are read apart."""
 

@@ -1,6 +1,5 @@
 """What an agent owes, and its last messages: panels on its page; and the button that writes to it."""
 
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -17,6 +16,7 @@ from ctxhub.core.admin.row_panels import AGENT, RowPanel, row_panels
 from ctxhub.core.admin.urls import in_project, list_url
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import WRITE
+from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.kit.priority import Priority
 from ctxhub.core.models import Agent
 from ctxhub.core.templatetags.agents import link_to_agent
@@ -31,7 +31,7 @@ NAMES_SHOWN = 3
 # -- What it owes ----------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Owed:
     """A message that waits for the agent: to be read, to be acknowledged, or both."""
 
@@ -100,7 +100,7 @@ def _unacknowledged(acks: QuerySet[Delivery]) -> tuple[list[Owed], int]:
 # -- Its mail --------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Mail:
     """A message from the agent (`is_own`) or to it. `to`: its first recipients, linked."""
 

@@ -1,13 +1,13 @@
 """Builds a conversation for the admin: its messages, oldest first, each with its receipts."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from django.db.models import Count
 
 from ctxhub.core.accounts.selectors.agents import ids_of_names
 from ctxhub.core.kit import clock
+from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.templatetags.entries import written
 from messaging.models import Delivery
 from messaging.selectors.messages import find_thread, get_message
@@ -20,7 +20,7 @@ SHOWN = 100
 RECEIPTS_SHOWN = 1_000
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Bubble:
     """A message, how many agents it is owed by, and how many of those have read and acknowledged it.
 
@@ -69,7 +69,7 @@ class Bubble:
         return self.message.ack_overdue and self.acked < self.recipients
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Conversation:
     """A page of a thread. `after` is the last id shown, None on the last page."""
 

@@ -1,12 +1,12 @@
 """Reads receipts: who owes a message, and who has read and acknowledged it."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 
 from django.db.models import Q, QuerySet
 
 from ctxhub.core.accounts.selectors.agents import with_agent_pk
+from ctxhub.core.kit.frozen import frozen
 from messaging.models import Delivery
 from messaging.models.delivery import ACK_OWED, READ_OWED
 from messaging.rules import owes
@@ -14,7 +14,7 @@ from messaging.rules import owes
 _FIELDS = ("message", "name", "folded", "owed", "message__ack", "priority", "read_at", "acked_at")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Receipt:
     """`is_owed`: the agent was to read it; `owes`: what is still missing: read or ack."""
 

@@ -1,11 +1,11 @@
 """Reads an agent's inbox: the deliveries to its name, urgent first, then newest, from one index."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 from ctxhub.core.kit import sql
+from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.kit.priority import Priority
 from messaging.models import MessageType, RequestState
 from messaging.models.delivery import URGENT
@@ -22,7 +22,7 @@ KINDS: tuple[Kind, ...] = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class InboxQuery:
     """Filters of an inbox. `folded`: case-folded agent name; `now` decides which claims have expired."""
 

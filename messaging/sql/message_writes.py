@@ -1,14 +1,14 @@
 """Inserts messages and updates request states."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 from ctxhub.core.kit import sql
+from ctxhub.core.kit.frozen import frozen
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class NewMessage:
     sender_id: int
     type: int

@@ -1,16 +1,16 @@
 """Reads overdue acknowledgements and requests that nobody claims, in all of some projects."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 
 from ctxhub.core.kit import sql
+from ctxhub.core.kit.frozen import frozen
 from messaging.models import RequestState
 
 TEXT_SHOWN = 200
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Owing:
     """An agent that owes overdue acknowledgements: `owed` in all, `alike` of the highest priority.
 
@@ -30,7 +30,7 @@ class Owing:
     agent_id: int | None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Unclaimed:
     """The most urgent request of a project that nobody claims, and how many there are.
 

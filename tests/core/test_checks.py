@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import pytest
@@ -14,6 +14,7 @@ from django.test.utils import isolate_apps
 from ctxhub.core.checks import histories, problems_of_history, problems_of_table
 from ctxhub.core.history import History
 from ctxhub.core.kit.columns import copies_of
+from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.kit.rows import Computed, Derived, Row, Table
 from ctxhub.core.models import Category, Layer, Project, Scope, Tag
 from ctxhub.core.registry import Noun
@@ -79,12 +80,12 @@ def table(row: type[Any], **options: Any) -> Table[Any]:
     return Table(Constraint, row, **{"derived": RULES.derived, **options})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class Misspelt(Rule):
     txet: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class Keyless(Row):
     category: str
     text: str
@@ -130,7 +131,7 @@ def test_names_in_a_table_that_its_model_lacks_are_reported(made: Table[Any], pr
     assert problems_of_table(made) == problems
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class Event(Row):
     event: str
     event_id: int

@@ -1,7 +1,7 @@
 """The mapper of rows: the text of its SQL statements, and the rows that they read and write."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -11,6 +11,7 @@ from django.test.utils import CaptureQueriesContext
 from pytest_django import DjangoAssertNumQueries
 
 from ctxhub.core.kit import rows, sql
+from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.kit.rows import Computed, Derived, Row, Table
 from ctxhub.core.models import Agent, Layer, Project
 from memory.memories.rows.contexts import CONTEXTS
@@ -223,7 +224,7 @@ def test_many_rows_are_inserted_in_chunks(apollo: Project, monkeypatch: pytest.M
     assert sum("INTO memory_constrainttag " in statement for statement in statements) == links
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class SlimRow(Row):
     category_id: int
     text: str

@@ -2,7 +2,6 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 
 from django.db.models import Count
@@ -14,6 +13,7 @@ from ctxhub.core.admin.timeline.periods import Period
 from ctxhub.core.admin.timeline.sources import Account, Bar
 from ctxhub.core.admin.urls import list_url
 from ctxhub.core.kit import clock
+from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.models import Project
 from tracking.models import FileChange, Lease
 from tracking.selectors.leases import is_silent
@@ -23,7 +23,7 @@ CHANGES_READ = 2_000
 FOLDERS_SHOWN, FILES_NAMED = 8, 3
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Folder:
     """The files of a folder that an agent changed. `files` names some of them, `more` counts the others."""
 

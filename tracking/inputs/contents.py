@@ -1,10 +1,10 @@
 """Validates what a caller says about a file: its content, hash, size, tokens, type and mark."""
 
 import hashlib
-from dataclasses import dataclass
 from datetime import datetime
 
 from ctxhub.core.kit.errors import InvalidInput
+from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.kit.inputs import CONTENT_BYTES, clean_choice, clean_from_to, clean_masked_text, clean_name
 from ctxhub.core.text.token_count import count_tokens
 from tracking.models import AccessKind, ResourceType
@@ -15,7 +15,7 @@ MOST_BYTES = 2**63 - 1
 MOST_IMPORTANCE = 100
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Content:
     """A content, measured and masked. `hash` and `size` (in bytes) are those of the original text.
 
@@ -31,13 +31,13 @@ class Content:
     masked: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Access:
     kind: AccessKind
     at: datetime
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FileFacts:
     """What a caller says about a file; what is None stays as it is."""
 

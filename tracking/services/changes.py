@@ -1,7 +1,6 @@
 """Records file changes."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -11,6 +10,7 @@ from typing_extensions import TypedDict
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import CtxhubError
+from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.kit.inputs import WORD_LENGTH, clean_choice, clean_name, clean_text, refuse_secret
 from ctxhub.core.kit.transactions import write_transaction
 from ctxhub.core.toolbox.batch_writes import BatchAnswer, Items, write_batch
@@ -28,7 +28,7 @@ class RecordAnswer(TypedDict):
     path: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Fields:
     """Validated fields of a change."""
 

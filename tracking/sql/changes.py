@@ -1,11 +1,11 @@
 """SQL of file changes: batch inserts, and pages read from an index, newest first."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 from ctxhub.core.kit import sql
+from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.kit.pages import Condition
 from tracking.models import ChangeKind
 
@@ -13,7 +13,7 @@ WHOLE = 2**20
 COLUMNS = ("project_id", "resource_id", "agent_id", "change", "layer_id", "description", "at")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class NewChange:
     resource_id: int
     change: int
@@ -22,7 +22,7 @@ class NewChange:
     at: datetime
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ChangeRow:
     """A change with the names of related rows."""
 
@@ -39,7 +39,7 @@ class ChangeRow:
         return str(ChangeKind(self.change).label)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Recorded:
     """A stored change as history and search need it. `change`: its label.
 
@@ -82,7 +82,7 @@ def delete_changes(project_id: int, before: datetime, at_most: int) -> dict[int,
 # -- Reading ---------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ChangeQuery:
     """Filters of a list. With `resource_ids` each file has its own index scan, else the project has one."""
 

@@ -1,12 +1,12 @@
 """SQL of leases and their paths. Live leases are read from an index that ends in their sort order."""
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 from ctxhub.core.events.selectors.stats import Counting
 from ctxhub.core.kit import sql
+from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.kit.pages import Condition, all_of
 from ctxhub.core.text.globs import head
 
@@ -14,7 +14,7 @@ LIVE = "l.project_id = %s AND l.released_at IS NULL AND l.expires_at > %s"
 MOST_COUNTED = 10_000
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class LeaseRow:
     """A lease with its holder's name and its paths."""
 
@@ -34,7 +34,7 @@ class LeaseRow:
         return "live" if self.expires_at > now else "expired"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class HeldPath:
     """A path or glob of a live lease. `folded`: the holder's case-folded name."""
 

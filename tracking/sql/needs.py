@@ -1,16 +1,16 @@
 """Reads the live leases that wait for a person, in all of some projects, by their holders."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 
 from ctxhub.core.kit import sql
+from ctxhub.core.kit.frozen import frozen
 
 # Live leases of some projects. The first condition is said as in the index tracking_lease_live.
 _LIVE = "l.released_at IS NULL AND l.expires_at > %s AND {among}"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Holder:
     """An agent and its live leases. `seen_at`: when it was last seen, else when it took the first of them.
 

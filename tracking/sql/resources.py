@@ -1,13 +1,13 @@
 """SQL of files: find, create and update by path, match by glob."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 from django.db import connection
 
 from ctxhub.core.kit import sql
+from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.kit.pages import Condition
 from ctxhub.core.text.glob_parts import LAST_CHARACTER
 from ctxhub.core.text.globs import as_regex, literal_start
@@ -25,7 +25,7 @@ SELECTED = """
 ROWS_AT_ONCE = 30_000 // len(COLUMNS)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class FileRow:
     """A file. `content_hash` and `content_at`: of its content, if that is kept."""
 
@@ -45,7 +45,7 @@ class FileRow:
     created_at: datetime
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class StoredContent:
     id: int
     at: datetime
@@ -224,7 +224,7 @@ def resources_within(project_id: int, glob: str, at_most: int) -> list[int]:
     return [row_id for (row_id,) in found]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ChangedFile:
     """A file, and the kind, agent and time of its last change, if one is kept."""
 

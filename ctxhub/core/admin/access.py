@@ -1,17 +1,18 @@
 """What a person may see and do in the admin: their scopes in each project, queried once per request."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from urllib.parse import parse_qs
 
 from django.http import HttpRequest
 
 from ctxhub.core.accounts.selectors.people import SCOPES_OF_ROLE, is_superuser, projects_of
 from ctxhub.core.kit.caller import ALL_SCOPES, READ
+from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.models import Membership, Project
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Access:
     """The projects a person can see, by id and ordered by slug, and the person's scopes in each."""
 

@@ -1,7 +1,6 @@
 """The admin of agents, read-only: agents register themselves, and their names must match the log."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
@@ -22,13 +21,14 @@ from ctxhub.core.admin.use.of_agent import use_of_agent
 from ctxhub.core.hub.selectors.hub import agents_of, list_agents
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import ADMIN, WRITE
+from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.models import Agent
 from ctxhub.core.templatetags.moments import moment
 
 ACTIVE_FOR = timedelta(hours=1)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class AgentButton:
     """A link of an agent's page, for people with a scope in the project."""
 

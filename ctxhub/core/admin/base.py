@@ -3,7 +3,6 @@
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar, TypeVar
 
@@ -28,6 +27,7 @@ from ctxhub.core.admin.unfold_compat import ChangeList, ModelAdmin
 from ctxhub.core.kit.batches import in_batches
 from ctxhub.core.kit.caller import ADMIN, READ, WRITE, Caller, acting, current
 from ctxhub.core.kit.errors import CtxhubError, NotAllowed
+from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.kit.models import ProjectRow
 from ctxhub.core.kit.transactions import write_transaction
 from ctxhub.core.models import Project
@@ -39,7 +39,7 @@ T = TypeVar("T")
 NOTHING = mark_safe('<span class="ctx-none">-</span>')
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Menu:
     """Where the sidebar shows a model. `page`: which page of ProjectPagesAdmin it opens; "": the list."""
 

@@ -1,7 +1,6 @@
 """The first page of the admin. Apps register what it counts and lists; core imports no app."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 from typing import Any, Protocol
 
@@ -19,6 +18,7 @@ from ctxhub.core.admin.urls import in_project
 from ctxhub.core.events.selectors.events import note_of
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import ADMIN
+from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.models import Agent, Event, Project, Tally
 from ctxhub.core.text.plurals import counted
 
@@ -28,7 +28,7 @@ DAYS_SHOWN = 14
 ACTIVE_FOR = timedelta(hours=1)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Amount:
     """How many rows there are, linked to their list: 3 `plural` `which`.
 
@@ -41,7 +41,7 @@ class Amount:
     which: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Counted:
     """An amount as it is shown. `text`: "3 drafts"."""
 
@@ -49,7 +49,7 @@ class Counted:
     url: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Panel:
     """Rows rendered by `template`, with a link to the full list."""
 
@@ -59,7 +59,7 @@ class Panel:
     url: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Day:
     """A bar of the chart: a day's event count, its height in percent of the highest, the URL of the list."""
 

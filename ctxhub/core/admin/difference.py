@@ -1,15 +1,15 @@
 """The changes of a difference, numbered, each with the line where it begins."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from ctxhub.core.admin.text_diff import Piece
+from ctxhub.core.kit.frozen import frozen
 
 CHANGED = ("added", "removed")
 UNSEEN = ("folded", "skipped")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Change:
     """The number of a change from 1, how many there are, and the line of the new text where it begins."""
 
@@ -27,7 +27,7 @@ class Change:
         return self.number + 1 if self.number < self.total else 0
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Part:
     """A change with the unchanged text around it; `change` is None where there is nothing to number."""
 

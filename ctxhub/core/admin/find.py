@@ -2,11 +2,12 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import count
 
 from django.utils.html import escape
 from django.utils.safestring import SafeString, mark_safe
+
+from ctxhub.core.kit.frozen import frozen
 
 MARKED = 500
 LINKED = 30
@@ -18,7 +19,7 @@ _TAG = re.compile(r'(<(?:[^>"]|"[^"]*")*>)')
 _COLOUR = re.compile(r"</?span\b[^>]*>")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Found:
     """`html`: with the first MARKED hits marked; `count`: of all in it; `hidden`: in what is not rendered."""
 

@@ -1,7 +1,6 @@
 """The links of an object on its page: a drawing of what it is directly linked with, and a table."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -11,6 +10,7 @@ from ctxhub.core.admin.graphs.trees import Branch, Graph, Link, Node, Tie
 from ctxhub.core.admin.row_panels import RowPanel, row_panels
 from ctxhub.core.admin.search_hits import display_of
 from ctxhub.core.hub.selectors.direct_links import DirectLinks, Neighbour, find_direct_links
+from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.links import Head, ObjectKey
 from ctxhub.core.registry import find_noun
 
@@ -19,7 +19,7 @@ SECTION = "links"
 DRAWN, LISTED = 12, 25
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class OwnGraph:
     """The links of `noun` have a graph of their own on the pages of a kind, in the section `section`."""
 
@@ -31,7 +31,7 @@ class OwnGraph:
 own_graphs: dict[str, OwnGraph] = {}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Sentence:
     """A link as seen from the object of the page."""
 
@@ -40,7 +40,7 @@ class Sentence:
     at: datetime
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Links:
     """`not_drawn` and `not_listed` count neighbours; `is_cut`: there are even more."""
 

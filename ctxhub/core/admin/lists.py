@@ -1,19 +1,19 @@
 """Lists that show their active filters, each with a link that removes it."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from django.contrib.admin.views.main import ALL_VAR, ORDER_VAR, PAGE_VAR, SEARCH_VAR
 from django.http import HttpRequest
 
 from ctxhub.core.admin.unfold_compat import ChangeList
+from ctxhub.core.kit.frozen import frozen
 
 # Order and page do not filter, and the search box shows its own text.
 NO_FILTERS = frozenset({ALL_VAR, ORDER_VAR, PAGE_VAR, SEARCH_VAR})
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ActiveFilter:
     """An active filter and the URL of the list without it."""
 

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 import nh3
 from django.urls import reverse
@@ -15,6 +14,7 @@ from markdown_it.token import Token
 from ctxhub.core.admin.code_colours import CLASSES, colour_fences
 from ctxhub.core.admin.text_refs import Pages
 from ctxhub.core.hub.selectors.text_refs import refs_in
+from ctxhub.core.kit.frozen import frozen
 
 # The most a page renders: at this size the worst text takes a second or two.
 CHARACTERS_RENDERED = 100_000
@@ -42,7 +42,7 @@ _PICTURE = re.compile(r"data:image/", re.IGNORECASE)
 _BOX = re.compile(r"\[([ xX])\](?=\s)")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Heading:
     """A heading: its level from 1, its text, its anchor on the page and its line in the source."""
 
@@ -52,7 +52,7 @@ class Heading:
     line: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Rendered:
     """The HTML, the headings, and in `hidden` the number of characters after the rendered part."""
 

@@ -1,7 +1,6 @@
 """Admin pages of a project's named views, one tab per view."""
 
 import re
-from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 from typing import Any
@@ -16,6 +15,7 @@ from ctxhub.core.admin.project_pages import Tab, project_tabs
 from ctxhub.core.admin.urls import in_project
 from ctxhub.core.hub.named_views import NamedView, all_views
 from ctxhub.core.kit.errors import InvalidInput
+from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.models import Project
 
 FOLDER = "/admin/views/"
@@ -24,7 +24,7 @@ ROWS_ON_PAGE = 50
 _MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", re.ASCII)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Cell:
     """A value of a view. `is_list`: shown as one chip per name. `at`: the datetime of an ISO 8601 string."""
 

@@ -1,18 +1,18 @@
 """Renders a raw text by lines, each with its number and anchor."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from django.utils.html import format_html_join
 from django.utils.safestring import SafeString
 
+from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.kit.inputs import read_id
 from ctxhub.core.text.lines import split_lines
 
 LINES_SHOWN = 2_000
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class NumberedLines:
     """A page of a text: lines `first` to `last`; `before`, `after`: first lines of the adjacent pages."""
 

@@ -1,6 +1,6 @@
 """What the palette finds: the best hits of the project, or of each of the person's projects."""
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
@@ -10,6 +10,7 @@ from ctxhub.core.admin.search_hits import Card, cards
 from ctxhub.core.admin.search_page import SearchRequest
 from ctxhub.core.admin.service_form import sentence
 from ctxhub.core.kit.errors import CtxhubError
+from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.models import Project
 from ctxhub.core.search.selectors.search import search
 
@@ -18,7 +19,7 @@ PROJECTS_SEARCHED = 6
 HITS_OF_ONE, HITS_OF_EACH = 8, 3
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Group:
     """The hits in one project, and the URL of all of them."""
 

@@ -1,7 +1,6 @@
 """Pages about one project: its choice, tabs, and pages of the project beside the list of a model."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar
 
@@ -12,12 +11,13 @@ from django.urls import URLPattern, path
 from ctxhub.core.admin.access import access_of, chosen_project, shown_project
 from ctxhub.core.admin.base import ProjectAdmin
 from ctxhub.core.admin.urls import in_project
+from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.models import Project
 
 LIST = "changelist"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Tab:
     title: str
     url: str

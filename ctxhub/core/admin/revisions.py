@@ -1,7 +1,6 @@
 """The page of a row's revisions: the list, the difference of two states, and the button that restores one."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 from typing import Any, Generic, Protocol, TypeVar
@@ -13,6 +12,7 @@ from ctxhub.core.accounts.selectors.agents import ids_of_names
 from ctxhub.core.admin.base import ProjectAdmin
 from ctxhub.core.admin.difference import Part, parts_of
 from ctxhub.core.admin.text_diff import Piece, diff
+from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.kit.inputs import read_id
 from ctxhub.core.text.plurals import counted
 
@@ -36,7 +36,7 @@ class State(Protocol):
 StateT = TypeVar("StateT", bound=State)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Revisions(Generic[StateT]):
     """How the page reads the states of one row.
 
@@ -54,7 +54,7 @@ class Revisions(Generic[StateT]):
     unit: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class StateLine:
     """A state in the list; `delta`: its size minus that of the state before, or None if unknown.
 
@@ -72,7 +72,7 @@ class StateLine:
     is_chosen: bool
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Compared:
     """What the page shows: `view`, the two states (`old` is None in a full text), and `parts`, none if equal.
 
@@ -101,7 +101,7 @@ class Compared:
         return (self.old or self.new).revision, self.new.revision
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Description:
     """A compared state in words."""
 
@@ -188,7 +188,7 @@ def _ids_of_agents(
     return ids_of_names(of.project_id, {state.agent.casefold() for state in states})
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Lines(Generic[StateT]):
     """Makes the lines of the list."""
 

@@ -1,7 +1,6 @@
 """Row actions: a button on the page of a row, and an action of the list for the selected rows."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from django import forms
@@ -13,11 +12,12 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from ctxhub.core.admin.logged import LoggedAdmin
 from ctxhub.core.admin.service_form import sentence
 from ctxhub.core.kit.errors import CtxhubError, NotAllowed
+from ctxhub.core.kit.frozen import frozen
 
 Run = Callable[..., None]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RowAction:
     """`run(model_admin, request, rows, **fields of the form)` changes the rows and adds a message.
 

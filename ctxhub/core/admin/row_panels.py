@@ -1,14 +1,15 @@
 """Further panels on the pages of rows. Apps append theirs: core imports none."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
+
+from ctxhub.core.kit.frozen import frozen
 
 # The kind of the pages of agents, who have no refs.
 AGENT = "agent"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RowPanel:
     """A part of a page. `template` shows `content` as `panel`. Those of a lower `place` come first.
 

@@ -1,7 +1,6 @@
 """Prepares search hits for the search page: highlights the matches and explains the score."""
 
 from collections.abc import Container, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 
 from django.contrib import admin
@@ -11,6 +10,7 @@ from django.utils.safestring import SafeString
 from ctxhub.core import registry
 from ctxhub.core.accounts.selectors.agents import agent_names
 from ctxhub.core.admin import refs
+from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.search.excerpts import Wanted, find_hits, merged
 from ctxhub.core.search.queries import Term, parse
 from ctxhub.core.search.ranking import Ranked, occurrences
@@ -21,7 +21,7 @@ from ctxhub.core.search.selectors.search import Hit, wanted_of
 MATCHES = ((75, "strong match"), (50, "good match"), (25, "fair match"), (0, "weak match"))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TermScore:
     """What a term of the query adds to the score of a hit, in percent of the best score: at most `weight`.
 
@@ -38,7 +38,7 @@ class TermScore:
     adds: float
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Explanation:
     """The terms that make up the score of a hit, highest first. `adds`, their sum, may exceed 100.
 
@@ -54,7 +54,7 @@ class Explanation:
     is_reranked: bool
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Card:
     """A hit as the page shows it. `percent` is its score from 0 to 100."""
 
@@ -77,7 +77,7 @@ class Card:
         return next(word for least, word in MATCHES if self.percent >= least)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class KindDisplay:
     """The admin's names for a kind and its icon in the sidebar."""
 

@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
 
@@ -17,6 +16,7 @@ from ctxhub.core.admin.project_pages import project_tabs
 from ctxhub.core.admin.search_hits import cards, display_of
 from ctxhub.core.admin.service_form import sentence
 from ctxhub.core.kit.errors import CtxhubError
+from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.kit.inputs import MAX_LIMIT
 from ctxhub.core.models import Layer, Project
 from ctxhub.core.search.matches import count_by_kind
@@ -39,7 +39,7 @@ FILTER_LABELS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SearchRequest:
     """The search in the URL: project, query, filters and number of pages. Makes URLs of changed searches."""
 
@@ -79,7 +79,7 @@ class SearchRequest:
         return f"{reverse('admin_search')}{'?' if query_string else ''}{query_string}"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Choice:
     title: str
     url: str

@@ -2,9 +2,10 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from ctxhub.core.admin.sentence_diff import Kind, Step, compare_sentences, grouped, matched, split_common
+from ctxhub.core.kit.frozen import frozen
 
 LINES_COMPARED = 4_000
 CONTEXT_LINES = 2
@@ -15,7 +16,7 @@ FOLDED_CHARACTERS = 300_000
 LINE = re.compile(r"[^\n]*\n(?:[^\S\n]*\n)*|[^\n]+\Z")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Piece:
     """A run of text. `note` says of a folded one how much it is; of a skipped one only the note is shown."""
 

@@ -1,7 +1,7 @@
 """Pages of lists: `{"items", "next", "count", "total"?}`, with a Link header for the next page."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Self
 
 from rest_framework.pagination import BasePagination
@@ -10,10 +10,11 @@ from rest_framework.response import Response
 from rest_framework.utils.urls import replace_query_param
 
 from ctxhub.core.kit.answers import Item, fit_first
+from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.kit.listing import Listing
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Page:
     """Items, the cursor of the next page, and further keys of the response (`total`, `more`)."""
 

@@ -13,13 +13,14 @@ from dataclasses import dataclass, replace
 
 from ctxhub.core.events.selectors.events import NewEvent, latest_cursor
 from ctxhub.core.kit.caller import Caller
+from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.kit.inputs import clean_from_to
 from ctxhub.core.registry import wakes
 
 LONGEST_SECONDS = 60
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Wanted:
     """The events that a call waits for: later than `after`, an event id for each project.
 

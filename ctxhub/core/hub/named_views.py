@@ -1,9 +1,9 @@
 """The registry of named views: ready-made lists of a project for common questions."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Protocol
 
+from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.kit.listing import Listing
 
 
@@ -13,7 +13,7 @@ class Selector(Protocol):
     def __call__(self, project_id: int, *, limit: int = 20, cursor: str | None = None) -> Listing: ...
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class NamedView:
     """A named view. `says` is its description in the admin."""
 

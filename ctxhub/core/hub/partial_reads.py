@@ -2,12 +2,13 @@
 
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import accumulate
 from typing import Any, Generic, TypeVar
 
 from ctxhub.core.kit.answers import MAX_TOKENS, fit, fit_row, shortened, size
 from ctxhub.core.kit.errors import InvalidInput, shown, unknown_word
+from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.kit.inputs import LIST_LENGTH
 from ctxhub.core.kit.listing import PREVIEW_CHARACTERS, with_rows
 from ctxhub.core.text.parts import (
@@ -31,7 +32,7 @@ LEAST_SHARE = 60
 ROUNDS = 3
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RequestedLines:
     """The requested part of a long text: a range of lines, or the number of last lines."""
 
@@ -50,7 +51,7 @@ def clean_requested_lines(lines: str | None, tail: int | None) -> RequestedLines
     return RequestedLines(LineRange.read(lines) if lines is not None else None, tail)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Opened:
     """An object to return. Its first field identifies it; `text` is the field that `lines` reads by default.
 
@@ -186,7 +187,7 @@ class Opened:
         }
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Excerpt:
     """A short form of an object, which cannot be read in parts: cut like the rows of a list.
 
@@ -207,7 +208,7 @@ class Excerpt:
         return self.item
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Reading(Generic[AnswerT]):
     """The response of an operation that opens objects: they share a budget, and each has its own marks.
 

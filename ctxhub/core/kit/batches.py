@@ -7,6 +7,8 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
+from ctxhub.core.kit.frozen import frozen
+
 T = TypeVar("T")
 
 ROWS_AT_ONCE = 500
@@ -31,7 +33,7 @@ class _Work:
     writes: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _EarlyWrite:
     write: Callable[[], Any]
     undo: Callable[[Any], object]

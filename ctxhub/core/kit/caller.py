@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, TypeVar
 
 from ctxhub.core.kit.errors import CtxhubError, NotAllowed
+from ctxhub.core.kit.frozen import frozen
 
 if TYPE_CHECKING:
     from ctxhub.core.models import Project
@@ -34,7 +35,7 @@ class Window:
         self.sessions[agent.casefold()] = session_id
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Caller:
     """A project, the agent that acts, and its scopes.
 

@@ -1,20 +1,20 @@
 """The current time, and parsing of times: "30m", "2h", "7d" ago, ISO 8601, an event cursor ("e1234")."""
 
 import re
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from django.utils import timezone
 from django.utils.dateparse import parse_date, parse_datetime
 
 from ctxhub.core.kit.errors import InvalidInput
+from ctxhub.core.kit.frozen import frozen
 
 _AGO = re.compile(r"(\d{1,6})\s*([smhdw])", re.ASCII)
 _CURSOR = re.compile(r"e(\d{1,18})", re.ASCII)
 _UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class EventCursor:
     """A position in a project's event log: events with a greater id are new."""
 

@@ -1,12 +1,12 @@
 """Tables of counts, which background writers add to: a row for each key."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from enum import Enum
 from typing import Any
 
 from ctxhub.core.kit import sql
+from ctxhub.core.kit.frozen import frozen
 
 AT_ONCE = 500
 
@@ -20,7 +20,7 @@ class How(Enum):
     MOST = "{0} = CASE WHEN excluded.{0} > {1}.{0} THEN excluded.{0} ELSE {1}.{0} END"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Counts:
     """A table whose rows belong to projects. `key`: the other columns that tell its rows apart."""
 

@@ -7,7 +7,7 @@ interface shows it: MCP by `with_rows`, REST by `with_arrays`.
 import base64
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import UTC, datetime
 from typing import Annotated, Any, Generic, TypeVar
 
@@ -16,6 +16,7 @@ from typing_extensions import TypedDict
 
 from ctxhub.core.kit.answers import Item, fit_first, truncate_text
 from ctxhub.core.kit.errors import InvalidInput
+from ctxhub.core.kit.frozen import frozen
 
 Row = Sequence[Any]
 AnswerT = TypeVar("AnswerT")
@@ -26,7 +27,7 @@ PREVIEW_CHARACTERS = 200
 COUNTED_TO = 1_000
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Listing:
     """One page of a list. `extra` holds further keys of the response (`total`, `more`), `next` the cursor.
 
@@ -99,7 +100,7 @@ class HoldsLists:
 AnyObject = Annotated[dict[str, Any], HoldsLists()]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Fitting(Generic[AnswerT]):
     """A response that contains what it has room for, which depends on how its lists are shown.
 

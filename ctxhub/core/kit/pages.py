@@ -2,13 +2,13 @@
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import groupby
 from typing import Any, Generic, TypeVar
 
 from django.db import connection
 
 from ctxhub.core.kit import sql
+from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.kit.listing import COUNTED_TO, make_cursor
 
 RowT = TypeVar("RowT")
@@ -21,7 +21,7 @@ Position = tuple[Any, ...]
 MOST_BRANCHES = 10
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Links:
     """A link table: `column` holds the id of a word, `owner` the id of the row that has it."""
 
@@ -67,7 +67,7 @@ def link_filters(
     return [*filters, (scopes, scope_ids)] if scope_ids else filters
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Range:
     """A range of the first ordering column: from `start` (inclusive) to `end` (exclusive), or only `start`.
 
@@ -103,7 +103,7 @@ class Range:
 ALL = Range()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ListPlan:
     """How to read a list: the `conditions` on its rows, and its `order`, which needs a matching index.
 
@@ -228,7 +228,7 @@ def _tuple(parts: Sequence[str]) -> str:
     return parts[0] if len(parts) == 1 else f"({', '.join(parts)})"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Page(Generic[RowT]):
     """One page of a list. `total` counts to 1,000; `position(row)`: the cursor position after a row."""
 

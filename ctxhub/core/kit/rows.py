@@ -6,7 +6,7 @@ a list, and one inserts many rows. For other statements a noun writes its own SQ
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from datetime import datetime
 from functools import cache, cached_property, partial
 from itertools import chain
@@ -28,6 +28,7 @@ from ctxhub.core.kit.columns import (
     read_words,
     reader_of,
 )
+from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.kit.inputs import clean_limit
 from ctxhub.core.kit.listing import COUNTED_TO, total_of
 from ctxhub.core.kit.models import ProjectRow
@@ -40,7 +41,7 @@ AUTHOR = "agent"
 VALUES_AT_ONCE = 30_000
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class Row:
     """A stored object, with the names of the rows it points to. `id` is 0 before it is stored."""
 
@@ -60,7 +61,7 @@ class Vocabulary(Protocol):
     def word_id(self, field: str, name: str) -> int: ...
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Derived(Generic[RowT]):
     """A column computed from the fields `of` a row. `value` is cheap, and makes no query."""
 
@@ -68,7 +69,7 @@ class Derived(Generic[RowT]):
     value: Callable[[RowT], Any]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Computed:
     """A field read by an SQL expression on the alias `d`. `read` converts the value; None: unchanged.
 

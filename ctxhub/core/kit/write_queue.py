@@ -5,11 +5,11 @@ import threading
 import time
 from contextlib import suppress
 from contextvars import ContextVar
-from dataclasses import dataclass
 from pathlib import Path
 
 from django.db import OperationalError, connection
 
+from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.kit.sqlite_file import open_private
 
 try:
@@ -28,7 +28,7 @@ class QueueTimeout(OperationalError):
     """The turn did not come in 20 s."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Turn:
     """Which process has the turn, and for how many seconds."""
 

@@ -1,16 +1,16 @@
 """Rows of objects that bear on paths."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 from ctxhub.core.kit import sql
 from ctxhub.core.kit.clock import format_time
+from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.kit.rows import Computed, Row
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class PathRow(Row):
     """`stale`: how many changes of the files were recorded since the row was last written or confirmed."""
 

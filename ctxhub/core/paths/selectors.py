@@ -1,11 +1,11 @@
 """Finds the objects that bear on paths, and those that are stale."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 
 from ctxhub.core.kit import sql
 from ctxhub.core.kit.clock import format_time
+from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.kit.inputs import read_id
 from ctxhub.core.kit.pages import Condition
 from ctxhub.core.links import ObjectKey
@@ -19,7 +19,7 @@ EVERYWHERE = ""
 """The pattern of an object that bears on every path."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Bearing:
     """An object, and the pattern by which it bears on one of the paths."""
 
@@ -28,7 +28,7 @@ class Bearing:
     pattern: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Stale:
     """How many changes of the files of an object were not looked at, and when the first was."""
 
@@ -58,7 +58,7 @@ def find_stale(project_id: int, keys: Iterable[ObjectKey]) -> dict[ObjectKey, St
     }
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class StaleProject:
     """The stale objects of a project: how many of each kind, and since when.
 

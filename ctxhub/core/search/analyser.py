@@ -10,9 +10,9 @@
 import re
 import unicodedata
 from collections.abc import Iterator, Sequence, Set
-from dataclasses import dataclass
 from functools import lru_cache
 
+from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.search.stems import stem
 from ctxhub.core.text.lazy_patterns import lazy_pattern
 
@@ -55,7 +55,7 @@ _ACRONYMS = lazy_pattern("(?<=[A-Z]{2})s$")
 _ACCENT = lazy_pattern("[\u0300-\u036f]")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Piece:
     """The words of one run of letters: `words` in their order, and the `parts` of identifiers.
 

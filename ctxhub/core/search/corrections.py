@@ -2,8 +2,9 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.search.abbreviations import LONG_WORDS
 from ctxhub.core.search.alternatives import with_meanings
 from ctxhub.core.search.analyser import fold, pieces, runs
@@ -19,7 +20,7 @@ SHORT_LETTERS = 4
 SHORT_NAME = 6
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Corrected:
     """The query to run, and the corrected text to suggest."""
 

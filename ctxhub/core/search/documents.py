@@ -3,13 +3,13 @@
 import base64
 import hashlib
 from collections.abc import Callable, Iterator, Sequence, Set
-from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
 from heapq import nsmallest
 from itertools import islice
 
 from ctxhub.core.kit.batches import compute_first
+from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.models import SearchText
 from ctxhub.core.search.analyser import analyse, surface_words
 from ctxhub.core.search.queries import MONTHS
@@ -30,7 +30,7 @@ EARLIER_CHARACTERS = 16_000
 PARTS = SearchText.PARTS
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Document:
     """One searchable object. `title` and `body` are what a person reads, and what excerpts are cut from.
 
@@ -66,7 +66,7 @@ class Document:
         return f"{self.title} ({self.mark})" if self.mark else self.title
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Passage:
     """An indexed part of a document. `start`: its offset in the body, in characters; `size`: its words."""
 
@@ -80,7 +80,7 @@ def text_id(entry_id: int, part: int) -> int:
     return entry_id * PARTS + part
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Analysis:
     """What the index stores of a text: start, words and their number of each passage; words for spelling."""
 

@@ -4,11 +4,11 @@ Match expressions contain only the analyser's words, which are letters and digit
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 from ctxhub.core.kit import sql
+from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.search.documents import PARTS, kind_word
 from ctxhub.core.search.queries import Query, Term
 from ctxhub.core.search.schema import OF_PROJECT
@@ -20,7 +20,7 @@ The first of them has the words of the projects.
 """
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Narrowing:
     """The filters of a search: rows with these scope words, last changed at `since` or later."""
 

@@ -4,10 +4,11 @@ import re
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from typing import NamedTuple
 
+from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.search.analyser import Piece, pieces, runs
 from ctxhub.core.text.graphemes import Span, characters, sentences, widened
 from ctxhub.core.text.token_count import count_tokens
@@ -30,7 +31,7 @@ ENDS = ".!?:;,…·\u3002\uff01\uff1f\uff1b\uff1a\uff0c\u3001"
 _PARAGRAPH_END = re.compile(r"\n\s*\n")
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class Wanted:
     """The words of a query, as the analyser makes them, and prefixes of words; each with its weight."""
 

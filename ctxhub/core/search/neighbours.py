@@ -1,14 +1,15 @@
 """Conversations: the share of its score that a found message adds to each neighbour."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+
+from ctxhub.core.kit.frozen import frozen
 
 REPLY = 0.6
 BESIDE = (0.2, 0.1)
 QUESTION_MARKS = ("?", "\uff1f", "\u061f")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Turn:
     """One message: its last characters, and the ids of its neighbours, the nearest first."""
 

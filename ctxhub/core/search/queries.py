@@ -3,9 +3,10 @@
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import chain, groupby, islice
 
+from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.search.analyser import Piece, analyse, pieces, runs
 from ctxhub.core.search.stems import stem
 from ctxhub.core.search.stop_words import STOP_WORDS, SURFACE
@@ -29,7 +30,7 @@ _CHUNK = re.compile(r'(?P<minus>(?<!\S)-(?="|[^\W\d_]))?(?:"(?P<phrase>[^"]*)"|(
 _DATE = re.compile(r"([0-9]{4})-(0[1-9]|1[0-2])-([0-2][0-9]|3[01])")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Term:
     """One term of a query: matches any of the `spellings`; each is a phrase of one or more words.
 
@@ -54,7 +55,7 @@ class Term:
         return replace(self, also=()) if self.also else self
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Query:
     """The `wanted` and the `excluded` terms. `needs_all`: every wanted term must match, else any."""
 

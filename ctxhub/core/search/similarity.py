@@ -3,9 +3,9 @@
 import math
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 
+from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.search.abbreviations import long_form
 from ctxhub.core.search.analyser import analyse, pieces, runs
 from ctxhub.core.search.stop_words import STOP_WORDS
@@ -15,7 +15,7 @@ COMPARED_CHARACTERS = 10_000
 LEAST_WORD = 3
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class Rarity:
     """Document frequencies in a sample: of `total` texts, `counts` gives how many have a word."""
 
@@ -39,7 +39,7 @@ class Rarity:
         return [math.log(1 + (self.total + 1) / (count + 1)) for count in range(self.total + 1)]
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class Vector:
     """The TF-IDF weight of each word of a text."""
 

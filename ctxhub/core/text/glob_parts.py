@@ -2,8 +2,9 @@
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
+
+from ctxhub.core.kit.frozen import frozen
 
 WILDCARDS = frozenset("*?[")
 LAST_CHARACTER = 0x10FFFF
@@ -39,7 +40,7 @@ def is_plain(segment: str) -> bool:
 # -- Characters ------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Characters:
     """A character class: one character in any of the spans of code points, or, if negated, in none."""
 

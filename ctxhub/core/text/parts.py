@@ -3,10 +3,11 @@
 import json
 import re
 from bisect import bisect_right
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Self
 
 from ctxhub.core.kit.errors import InvalidInput, shown
+from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.text.graphemes import is_tail
 from ctxhub.core.text.token_count import count_tokens
 
@@ -27,7 +28,7 @@ _RANGE = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class LineRange:
     """The argument `lines`, parsed: `[FIELD:]LINE[@CHARACTER][-[LINE]]`, all counted from 1.
 
@@ -51,7 +52,7 @@ class LineRange:
         raise InvalidInput(f"lines: {shown(lines)} is no range of lines.", hint=FORMS)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TextPart:
     """The characters of a text from `start` up to `end`.
 

@@ -9,9 +9,10 @@ import re
 import string
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import partial
 
+from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.text.lazy_patterns import lazy_pattern
 from ctxhub.core.text.secret_assignments import FOREIGN_NAMES, NAMES, Judge, is_password, read_assigned
 from ctxhub.core.text.secret_spans import whole_span
@@ -22,7 +23,7 @@ LONGEST, BEFORE = 10_240, 200
 MASKING_PASSES = 4
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Secret:
     """A credential found: its kind as errors name it ("GitHub token"), and its span in the text."""
 

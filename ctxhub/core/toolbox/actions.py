@@ -1,7 +1,7 @@
 """`@action`: the registry of all operations that agents can call. Does not depend on MCP."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from inspect import cleandoc
 from types import UnionType
@@ -12,6 +12,7 @@ from typing_extensions import is_typeddict
 from ctxhub.core.hub.partial_reads import Reading
 from ctxhub.core.kit.caller import ADMIN, READ, WRITE, Caller
 from ctxhub.core.kit.errors import InvalidInput, shown
+from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.kit.listing import HoldsLists, Listing
 from ctxhub.core.kit.tool_names import call_of, flat_name, is_flat, is_offered
 from ctxhub.core.toolbox.argument_types import present
@@ -28,7 +29,7 @@ from ctxhub.core.toolbox.suggestions import (
 FunctionT = TypeVar("FunctionT", bound=Callable[..., Any])
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class Action:
     """An operation of a tool. `doc` is its docstring: the first paragraph for lists, all of it for `help`.
 
@@ -171,7 +172,7 @@ class Action:
         return " ".join([self.name, *gists, rest]).strip()
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class Tool:
     """The operations of a noun under one name. `otherwise`: default actions by the arguments of a call."""
 

@@ -10,7 +10,6 @@ imported when it asks: neither the list of tools nor most calls need it, and its
 import json
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
@@ -19,6 +18,7 @@ from django.utils.dateparse import parse_datetime
 from django.utils.timezone import is_aware, make_aware
 
 from ctxhub.core.kit.errors import InvalidInput
+from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.kit.inputs import MAX_LIMIT, clean_number, read_id, read_ref_id
 from ctxhub.core.kit.limits import OPTIONAL_NAME, OPTIONAL_WORD, PATH, WORD
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 # -- Annotations -----------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Says:
     """The allowed words of an argument, or one example of a value, for the signature that a model reads.
 
@@ -39,7 +39,7 @@ class Says:
     in_description: bool = True
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class About:
     """What OpenAPI says about an argument beyond its type; costs a model no tokens.
 
@@ -51,7 +51,7 @@ class About:
     items: Mapping[str, Any] | None = None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class RowsOf:
     """What a row is of a Listing that is not a page: a TypedDict. The list may stand inside an answer.
 
@@ -74,7 +74,7 @@ def one_of(*words: str) -> About:
     return About(schema={"enum": list(words)})
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Shows:
     """The JSON schema of a type, for a model."""
 
@@ -84,7 +84,7 @@ class Shows:
         return dict(self.schema)
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class Converts:
     """Converts a value before its validation."""
 
@@ -104,7 +104,7 @@ class OverRest(Converts):
     """Converts a value before its validation, over REST only."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Checks:
     """Converts a value, in place of pydantic's validation."""
 

@@ -5,7 +5,6 @@ import inspect
 import operator
 import types
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import (
     TYPE_CHECKING,
@@ -23,6 +22,7 @@ from typing import (
 from typing_extensions import TypedDict
 
 from ctxhub.core.kit.errors import SHOWN_NAMES, InvalidInput, shown_all, unknown_word
+from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.kit.unset import UNSET, Unset
 from ctxhub.core.toolbox.argument_types import Converts, IdOf, OverMcp, OverRest, Says, present
 from ctxhub.core.toolbox.json_schemas import argument_schema
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from pydantic import TypeAdapter, ValidationError
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class Argument:
     """One parameter of an action; its type omits Unset and None, which models do not need.
 
@@ -120,7 +120,7 @@ class Argument:
         return {"array": "[]", "object": "{}"}.get(str(self.schema.get("type")), "")
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class Problems:
     """What is wrong with given arguments: unknown names, missing names, and sentences about values."""
 

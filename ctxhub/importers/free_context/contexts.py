@@ -7,6 +7,7 @@ from typing import Any
 
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import InvalidInput
+from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.kit.inputs import TEXT_BYTES
 from ctxhub.core.kit.unset import if_set
 from ctxhub.importers.free_context.reader import OldContext
@@ -31,7 +32,7 @@ from memory.models import Context
 GENERAL = "general"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class NewContext:
     """A context to import. `created_at`: None if the file has none. `old_id`: empty for general_context."""
 

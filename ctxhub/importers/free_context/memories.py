@@ -1,11 +1,12 @@
 """Imports memories into their contexts; digests are computed again."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import datetime
 
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import InvalidInput
+from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.kit.inputs import CONTENT_BYTES
 from ctxhub.core.kit.unset import if_set
 from ctxhub.core.text.token_count import count_tokens
@@ -31,7 +32,7 @@ from memory.memories.rules.digest import digest_of
 from memory.models import Difficulty, Memory, MemoryType
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class NewMemory:
     """A memory to import. `context`: old id, empty if missing; `created_at`: None if the file has none."""
 

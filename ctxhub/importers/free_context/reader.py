@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from ctxhub.core.kit.frozen import frozen
 from ctxhub.importers.shared.files import NotReadable, OldTables, column_names, open_readonly, table_names
 from ctxhub.importers.shared.values import moment_of, read_json, text_of
 
@@ -14,7 +14,7 @@ TABLES = ("contexts", "memories", "relationships")
 REQUIRED = {"contexts": "name", "memories": "context_id"}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class OldContext:
     """A context of Free Context. `extra`: its columns that become metadata here."""
 
@@ -29,7 +29,7 @@ class OldContext:
     updated_at: datetime | None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class OldMemory:
     id: str | None
     context: str | None
@@ -44,7 +44,7 @@ class OldMemory:
     updated_at: datetime | None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class OldRelationship:
     source: str | None
     target: str | None
@@ -55,7 +55,7 @@ class OldRelationship:
     updated_at: datetime | None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class OldKnowledge:
     contexts: Sequence[OldContext]
     memories: Sequence[OldMemory]

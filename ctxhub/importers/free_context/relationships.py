@@ -1,11 +1,12 @@
 """Imports relationships whose memories are both imported."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from typing import Any
 
 from ctxhub.core.kit.errors import InvalidInput
+from ctxhub.core.kit.frozen import frozen
 from ctxhub.importers.free_context.reader import OldRelationship
 from ctxhub.importers.shared.batching import batches
 from ctxhub.importers.shared.imported import as_id
@@ -22,7 +23,7 @@ EdgeKey = tuple[str, str, Relation]
 """Old id of the source, old id of the target, relation."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class NewRelationship:
     source: str
     target: str

@@ -2,12 +2,13 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import datetime
 
 from ctxhub.core.history import Change
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import InvalidInput
+from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.kit.inputs import CONTENT_BYTES, clean_text
 from ctxhub.importers.scratchpads.reader import OldPad
 from ctxhub.importers.scratchpads.workflows import NewWorkflow
@@ -32,7 +33,7 @@ class ImportedHistory(ScratchpadHistory):
 HISTORY = ImportedHistory()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class NewPad:
     """A scratchpad to import. `workflow`: old id; `created_at`: None if the file has none."""
 
@@ -42,7 +43,7 @@ class NewPad:
     notes: Notes = field(default_factory=list)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class StoredPad:
     """What identifies a stored pad of a workflow and name."""
 

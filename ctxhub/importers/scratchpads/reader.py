@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from ctxhub.core.kit.frozen import frozen
 from ctxhub.importers.shared.files import NotReadable, OldTables, column_names, open_readonly, table_names
 from ctxhub.importers.shared.imported import parse_bool
 from ctxhub.importers.shared.values import moment_of, read_json, text_of
@@ -14,7 +14,7 @@ from ctxhub.importers.shared.values import moment_of, read_json, text_of
 TABLES = ("workflows", "scratchpads")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class OldWorkflow:
     """A workflow of Scratchpad MCP. `extra`: its columns that become metadata here."""
 
@@ -27,7 +27,7 @@ class OldWorkflow:
     updated_at: datetime | None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class OldPad:
     workflow: str | None
     name: str | None
@@ -36,7 +36,7 @@ class OldPad:
     updated_at: datetime | None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class OldPads:
     workflows: Sequence[OldWorkflow]
     pads: Sequence[OldPad]

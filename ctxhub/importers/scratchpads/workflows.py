@@ -1,12 +1,13 @@
 """Imports workflows; those that the next cleanup would remove are marked to be kept."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import datetime, timedelta
 
 from ctxhub.core.accounts.selectors.config import config_of
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import InvalidInput
+from ctxhub.core.kit.frozen import frozen
 from ctxhub.importers.scratchpads.reader import OldPad, OldWorkflow
 from ctxhub.importers.shared.batching import batches
 from ctxhub.importers.shared.imported import IMPORTED_ID, Imported, add_new, as_id, clean_id
@@ -18,7 +19,7 @@ from memory.scratchpads.history.workflows import HISTORY
 from memory.scratchpads.rows.workflows import WORKFLOWS, WorkflowRow, is_kept
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class NewWorkflow:
     """A workflow to import. `created_at`: None if the file has none."""
 

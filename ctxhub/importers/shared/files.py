@@ -3,11 +3,11 @@
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+from ctxhub.core.kit.frozen import frozen
 from ctxhub.importers.shared.values import text_of
 
 LOCK_TIMEOUT_SECONDS = 5.0
@@ -17,7 +17,7 @@ class NotReadable(Exception):
     """The database cannot be imported; the message says why and what to do."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class OldTables:
     """An open database. `tables`: actual table name by known name; `columns`: column names by known name."""
 

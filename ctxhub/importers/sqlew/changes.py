@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import PurePath
 
@@ -10,6 +9,7 @@ from ctxhub.core.accounts.selectors.config import config_of
 from ctxhub.core.events.working_time import moment_before
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import InvalidInput
+from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.kit.inputs import clean_choice, clean_text, refuse_secret
 from ctxhub.importers.shared.batching import batches
 from ctxhub.importers.shared.normalising import Normaliser
@@ -26,7 +26,7 @@ Identity = tuple[str, str, int, datetime]
 """Path, case-folded agent, kind, time: identifies a change, since sqlew's ids are not kept."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class NewChange:
     """A change to import. `agent`: None if unknown."""
 

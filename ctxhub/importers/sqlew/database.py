@@ -3,9 +3,10 @@
 import sqlite3
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
+from ctxhub.core.kit.frozen import frozen
 from ctxhub.importers.shared.files import NotReadable, OldTables, column_names, open_readonly, table_names
 from ctxhub.importers.shared.values import text_of
 
@@ -24,7 +25,7 @@ REQUIRED = ("decisions", "context_keys")
 PREFIXES = (("v4_", "v4_"), ("m_", "t_"), ("", ""))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class OldDatabase(OldTables):
     """A sqlew database. Tables are addressed by their version 1 names: `decisions`, `agents`.
 

@@ -1,12 +1,13 @@
 """Imports decisions with their values, revisions, tags, scopes, reasons and times."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import InvalidInput
+from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.kit.unset import if_set
 from ctxhub.core.search.services.index import index_again
 from ctxhub.importers.shared.batching import batches
@@ -28,7 +29,7 @@ EXACT_INTEGERS = 2**53  # sqlew stores floats only; below this, one without a fr
 EARLIEST = datetime.min.replace(tzinfo=UTC)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class NewDecision:
     """A decision to import. `revisions`: oldest first. Rows hold names; ids are set when written."""
 

@@ -3,7 +3,6 @@
 import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -11,6 +10,7 @@ from ctxhub.core.accounts.selectors.config import config_of
 from ctxhub.core.events.working_time import moment_before
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import InvalidInput
+from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.kit.priority import Priority
 from ctxhub.importers.shared.batching import batches
 from ctxhub.importers.shared.normalising import Normaliser
@@ -30,7 +30,7 @@ Identity = tuple[str, datetime, str, int, str | None]
 """Case-folded sender, time, text, type, case-folded recipient (None: everyone): sqlew's ids are not kept."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class NewMessage:
     """A message to import. `to`: None for everyone."""
 

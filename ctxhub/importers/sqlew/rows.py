@@ -1,14 +1,16 @@
 """Rows of a sqlew database, with names instead of ids and parsed times, not validated yet."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from typing import Any
+
+from ctxhub.core.kit.frozen import frozen
 
 Value = str | float | None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class OldVersion:
     """An earlier value of a decision. `is_number`: from the table of numbers; the history holds texts."""
 
@@ -19,7 +21,7 @@ class OldVersion:
     is_number: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Reasons:
     """Reasons of a decision. `alternatives` and `tradeoffs`: stored as JSON or text."""
 
@@ -28,7 +30,7 @@ class Reasons:
     tradeoffs: Any = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class OldDecision:
     """A key with its value and history, oldest first. `is_number`: from the table of numbers."""
 
@@ -46,7 +48,7 @@ class OldDecision:
     reasons: Reasons = Reasons()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class OldConstraint:
     category: str | None
     text: str | None
@@ -59,7 +61,7 @@ class OldConstraint:
     tags: Sequence[str] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class OldMessage:
     """A message. `to`: None for everyone; `is_read`: one flag for all recipients."""
 
@@ -73,7 +75,7 @@ class OldMessage:
     at: datetime | None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class OldChange:
     path: str | None
     change: Any
@@ -83,7 +85,7 @@ class OldChange:
     at: datetime | None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class OldHub:
     """One project of a sqlew database. `unsupported`: row counts of kinds that ctxhub does not have."""
 

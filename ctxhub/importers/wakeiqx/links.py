@@ -1,9 +1,10 @@
 """Imports the causes and dependencies of snapshots. Circles are kept."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from ctxhub.core.kit import sql
+from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.kit.rows import VALUES_AT_ONCE
 from ctxhub.importers.shared.report import Report
 from ctxhub.importers.wakeiqx.snapshots import NewSnapshot
@@ -19,7 +20,7 @@ Link = tuple[str, str]
 """The old ids of a snapshot and of another one that it names."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Links:
     causes: list[Link] = field(default_factory=list)
     dependencies: list[Link] = field(default_factory=list)

@@ -2,12 +2,12 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from ctxhub.core.kit.errors import shown
+from ctxhub.core.kit.frozen import frozen
 from ctxhub.importers.shared.files import NotReadable, OldTables, column_names, open_readonly, table_names
 from ctxhub.importers.shared.values import moment_of, read_json, text_of
 from ctxhub.importers.wakeiqx.exports import is_export, open_export
@@ -17,7 +17,7 @@ REQUIRED = ("id", "summary")
 PROJECTS_NAMED = 20
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class OldSnapshot:
     """A row of WakeIQX; what its version lacks is None or empty. `cause` is an id, `dependencies` JSON."""
 

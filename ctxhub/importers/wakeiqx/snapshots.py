@@ -1,7 +1,7 @@
 """Imports snapshots. WakeIQX stores only summaries: they become the contents as well."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import datetime
 from typing import Any
 
@@ -9,6 +9,7 @@ from django.db.models import IntegerChoices
 
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import InvalidInput
+from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.kit.inputs import (
     CONTENT_BYTES,
     LIST_LENGTH,
@@ -42,7 +43,7 @@ UNKNOWN = "unknown"
 MAX_COUNT = 2**31 - 1
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class NewSnapshot:
     """A snapshot to import, still without its cause. `cause`: an old id, or empty; `dependencies`: old ids.
 

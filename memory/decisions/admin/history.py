@@ -2,11 +2,11 @@
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from ctxhub.core.admin.text_diff import Piece, diff
+from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.templatetags.agents import SYSTEM
 from memory.decisions.admin.alternatives import line_of
 from memory.decisions.models.decision import DecisionRevision, DecisionStatus, typed_value
@@ -20,7 +20,7 @@ TEXTS = ("rationale", "reason")
 SHORT = 60
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Version:
     """A past or current version of a decision. `state` holds its non-empty fields by their API names."""
 
@@ -30,7 +30,7 @@ class Version:
     state: Mapping[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FieldChange:
     """A change of one field: a text diff, or added and removed entries, or the values before and after."""
 
@@ -48,7 +48,7 @@ class FieldChange:
         return f"{field.replace('_', ' ').capitalize()}{colon}{key}"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Step:
     """A version and its changes from the version before it."""
 

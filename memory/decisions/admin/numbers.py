@@ -1,12 +1,12 @@
 """The numbers that a decision has had, on its page: drawn over time, with their statistics."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ctxhub.core.admin.graphs.line_chart import LineChart
 from ctxhub.core.admin.graphs.step_chart import step_chart
 from ctxhub.core.kit import clock
+from ctxhub.core.kit.frozen import frozen
 from memory.decisions.selectors.analytics import Number, analyse_decision
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ LABELS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Numbers:
     """`statistics`: label and number; `left_out`: how many older ones are not drawn."""
 

@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from django.db.models.functions import Left
@@ -11,6 +11,7 @@ from ctxhub.core.admin.refs import page_of_row
 from ctxhub.core.admin.timeline import sources
 from ctxhub.core.admin.timeline.periods import Period
 from ctxhub.core.admin.timeline.sources import Account
+from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.models import Event, Project
 from memory.decisions.models.decision import Decision, DecisionRevision
 
@@ -19,7 +20,7 @@ SHOWN = 10
 VALUE_SHOWN = 120
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Changed:
     """A decision that an agent wrote: from the version before its first change to that after its last.
 

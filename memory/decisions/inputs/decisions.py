@@ -1,11 +1,11 @@
 """Validates the input of decision operations. Runs before the write lock."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, TypedDict, Unpack
 
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import InvalidInput
+from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.kit.inputs import (
     WORD_LENGTH,
     clean_choice,
@@ -55,7 +55,7 @@ DEFAULTS: DecisionArguments = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class DecisionFields:
     """Validated fields; UNSET where the caller gave no value."""
 

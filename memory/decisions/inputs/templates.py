@@ -1,11 +1,11 @@
 """Validates the input of template operations. Runs before the write lock."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, TypedDict, Unpack
 
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import InvalidInput, nearest, shown, shown_all
+from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.kit.inputs import (
     LIST_LENGTH,
     WORD_LENGTH,
@@ -46,7 +46,7 @@ class TemplateArguments(TypedDict, total=False):
     patterns: Mapping[str, Any] | None | Unset
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TemplateFields:
     """Validated fields; UNSET where the caller gave no value."""
 

@@ -1,16 +1,17 @@
 """Decision rows, their table, and queries by key, version and successor."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from ctxhub.core.kit import sql
+from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.kit.rows import Derived, Table
 from ctxhub.core.paths.rows import PathRow, staleness
 from memory.decisions.models.decision import Decision, DecisionStatus, ValueType, typed_value, version_order
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class DecisionRow(PathRow):
     key: str
     value: str

@@ -1,15 +1,16 @@
 """Reads templates: a project's own, and the names of built-in ones that it does not override."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from ctxhub.core.kit import sql
+from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.kit.rows import Derived, Row, Table
 from memory.decisions.models.template import DecisionTemplate
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class TemplateRow(Row):
     name: str
     defaults: Mapping[str, Any] = field(default_factory=dict)

@@ -1,8 +1,10 @@
 """The built-in templates, which every project has unless it overrides them by name."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
+
+from ctxhub.core.kit.frozen import frozen
 
 OWN, BUILT_IN = "own", "built-in"
 
@@ -10,7 +12,7 @@ OWN, BUILT_IN = "own", "built-in"
 TEXT = "text"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Template:
     """Default arguments, required fields, and patterns that fields must match, for decisions of one kind."""
 

@@ -1,9 +1,9 @@
 """Splits keys into weighted words, and hashes words into signatures that find similar keys."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 
+from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.search.abbreviations import long_form, meanings
 from ctxhub.core.search.analyser import Piece, fold, pieces, runs
 from ctxhub.core.search.documents import named_word
@@ -14,7 +14,7 @@ MAX_WORDS = 8  # Longer keys have no signatures with one word omitted.
 WeightedWord = tuple[str, float]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class KeyWords:
     """The words of a key, each with its weight, and its segments: case-folded, and as they are written.
 

@@ -1,16 +1,16 @@
 """The predecessors and successors of a decision, step by step."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import groupby
 from operator import attrgetter
 
+from ctxhub.core.kit.frozen import frozen
 from memory.decisions.sql.chain import ChainLink, read_chain
 
 SHOWN = 50
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Chain:
     """`earlier`, `later`: each step with its decisions, the oldest first; several may share a successor."""
 

@@ -1,10 +1,10 @@
 """Computes the similarity of two keys from their words, in any order, and their common path."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from rapidfuzz.distance import OSA
 
+from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.search.abbreviations import Words, meanings
 from memory.decisions.search.keys import WeightedWord, key_words
 
@@ -17,7 +17,7 @@ NO_WORD = ("", 0.0)
 COMPARED = 12  # At most so many differing words of each key are compared letter by letter.
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Similarity:
     """The result of a comparison: `score` 0..1, and the common `path` as the other key writes it.
 

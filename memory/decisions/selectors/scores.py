@@ -15,16 +15,17 @@ Source: sqlew 3.9 (tags 40 by their number, layer 25, key 20, recency 10, priori
 """
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
 from datetime import timedelta
 from math import floor
+
+from ctxhub.core.kit.frozen import frozen
 
 WEIGHTS = {"tags": 40, "layer": 25, "key": 20, "text": 40}
 WEIGHT_SUM = 90
 RECENCY = ((timedelta(days=30), 10), (timedelta(days=90), 5), (timedelta(days=180), 2))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Score:
     """`points` 0..100; `parts` holds the points of each part and omits parts of 0. `exact`: not rounded."""
 

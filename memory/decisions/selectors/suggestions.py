@@ -1,10 +1,11 @@
 """Suggests decisions similar to a key, a text or tags, so that nothing is decided twice."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from ctxhub.core.kit import clock, sql
 from ctxhub.core.kit.errors import InvalidInput
+from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.kit.inputs import clean_from_to, clean_limit, clean_name, clean_query, clean_words
 from ctxhub.core.kit.listing import Listing
 from ctxhub.core.search.candidates import Candidate, find_candidates, read_beginnings
@@ -27,7 +28,7 @@ SENTENCE = 300  # In characters. Longer texts are reduced to their most signific
 ALL_TAGS, ONE_TAG, BY_TEXT = 25, 25, 45
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Request:
     """The request that decisions are compared with; empty parts are ignored."""
 
@@ -38,7 +39,7 @@ class Request:
     text: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Suggestion:
     row: CandidateRow
     score: Score

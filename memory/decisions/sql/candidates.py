@@ -1,12 +1,12 @@
 """Reads candidates for similar decisions: a bounded number, each found through an index."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 from ctxhub.core.kit import sql
 from ctxhub.core.kit.columns import read_words
+from ctxhub.core.kit.frozen import frozen
 from memory.decisions.models.decision import DecisionStatus
 from memory.decisions.rows.decisions import DECISIONS
 
@@ -16,7 +16,7 @@ Branch = tuple[str, Sequence[Any]]
 NOT_DEPRECATED = f"AND d.status <> {DecisionStatus.DEPRECATED.value}"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CandidateRow:
     id: int
     key: str

@@ -1,13 +1,13 @@
 """The relationships on the page of a memory: the stored ones, suggestions, and drawings."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from django.http import Http404
 
 from ctxhub.core.admin.graphs.layout import Drawing, tall, wide
 from ctxhub.core.admin.graphs.trees import Graph, Node, worded
 from ctxhub.core.hub.selectors.refs import ObjectKey, find_objects
+from ctxhub.core.kit.frozen import frozen
 from memory.memories.admin.neighbours import FORWARDS, Neighbours, neighbours_of
 from memory.memories.admin.relationship_graph import sides_of
 from memory.memories.models.memory import Memory
@@ -16,7 +16,7 @@ from memory.memories.selectors.relationships import suggest_relationships
 SUGGESTED_SHOWN = 5
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Suggestion:
     """A memory similar to this one, with a possible relation. `percent`: the similarity."""
 
@@ -27,7 +27,7 @@ class Suggestion:
     percent: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Relationships:
     neighbours: Neighbours
     suggested: Sequence[Suggestion]

@@ -1,7 +1,6 @@
 """Reads the relationships of an object, up to two steps away, as a graph and as table rows."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
 
@@ -13,6 +12,7 @@ from ctxhub.core.admin.graphs.trees import Graph, Link, Node, worded
 from ctxhub.core.admin.links import OwnGraph, own_graphs, section_of
 from ctxhub.core.admin.search_hits import display_of
 from ctxhub.core.hub.selectors.refs import ObjectKey
+from ctxhub.core.kit.frozen import frozen
 from memory.memories.admin.relationship_graph import NEAR_DRAWN, graph_of
 from memory.memories.models.relationship import RELATION_WORDS, Relationship
 from memory.memories.selectors.relationships import find_relationships_of, read_nodes, ref_of
@@ -29,7 +29,7 @@ FORWARDS = {str(relation.label): words[0] for relation, words in RELATION_WORDS.
 BACKWARDS = {str(relation.label): words[1] for relation, words in RELATION_WORDS.items()}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class DirectRelationship:
     """A relationship of the centre with `other`; `words` is the relation as seen from the centre."""
 
@@ -43,7 +43,7 @@ class DirectRelationship:
     is_found: bool
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FurtherRelationship:
     """A relationship of a neighbour that neither begins nor ends at the centre."""
 
@@ -53,7 +53,7 @@ class FurtherRelationship:
     strength: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Neighbours:
     """`nodes`: all objects by kind and id; `direct`: direct relationships; `has_more`: some were not read."""
 

@@ -3,9 +3,9 @@
 Source of the order and the scores of the patterns: Free Context's auto-save. RE2: linear in the text.
 """
 
-from dataclasses import dataclass
 from typing import Any
 
+from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.text.patterns import compiled
 from memory.memories.capture.lessons import is_chatter, is_lesson
 from memory.memories.capture.titles import clean_title, title_of
@@ -75,7 +75,7 @@ dieses es er sie hier
 _POINTS_BACK = frozenset(_BACK.split())
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Pattern:
     """`score` 0..1: how likely such a text is worth keeping. `title`: the title that the pattern matched."""
 

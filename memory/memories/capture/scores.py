@@ -1,8 +1,8 @@
 """Scores how much a text is worth keeping: four parts and their weighted sum, each 0..1."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
+from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.search.analyser import pieces, runs
 from ctxhub.core.search.similarity import COMPARED_CHARACTERS, Rarity, count_words
 from ctxhub.core.text.patterns import compiled
@@ -29,7 +29,7 @@ _SENTENCE_END = r"[.!?](?:\s|$)|[\x{3002}\x{ff01}\x{ff1f}]"
 _STRUCTURE = r"(?m)^ {0,3}#{1,6}[ \t]|^[ \t]*(?:```|~~~)|\S[ \t]*\n[ \t]*\n[ \t]*\S"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Parts:
     pattern: float
     uniqueness: float

@@ -1,11 +1,11 @@
 """Validates the input of context operations. Runs before the write lock."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, TypedDict, Unpack
 
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import InvalidInput
+from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.kit.inputs import clean_name, clean_object, clean_text, clean_words, refuse_secret
 from ctxhub.core.kit.unset import UNSET, Unset
 from ctxhub.core.registry import name_of_ref
@@ -21,7 +21,7 @@ class ContextArguments(TypedDict, total=False):
     metadata: Mapping[str, Any] | None | Unset
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ContextFields:
     """Validated fields; UNSET for an argument that was not given."""
 

@@ -1,11 +1,11 @@
 """Validates the input of memory operations and counts its tokens. Runs before the write lock."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, TypedDict, Unpack
 
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import InvalidInput
+from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.kit.inputs import (
     CONTENT_BYTES,
     clean_choice,
@@ -39,7 +39,7 @@ class MemoryArguments(TypedDict, total=False):
     metadata: Mapping[str, Any] | None | Unset
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class MemoryFields:
     """Validated fields; UNSET for an argument that was not given. `content_tokens`: the content's tokens."""
 

@@ -1,16 +1,17 @@
 """The rows of contexts and their counters of memories."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from typing import Any
 
 from ctxhub.core.kit import sql
+from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.kit.rows import Derived, Row, Table
 from memory.memories.models.context import Context
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class ContextRow(Row):
     name: str
     description: str = ""

@@ -1,15 +1,16 @@
 """The rows of memories as dataclasses."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
+from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.kit.rows import Derived, Table
 from ctxhub.core.paths.rows import PathRow, staleness
 from memory.memories.models.memory import Difficulty, Memory, MemoryType
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class MemoryRow(PathRow):
     """`digest` and `tokens` derive from title and content; both are computed outside the write lock.
 

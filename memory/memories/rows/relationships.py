@@ -1,18 +1,18 @@
 """Reads, writes and deletes relationships, each in one statement."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 from ctxhub.core.hub.selectors.refs import ObjectKey
 from ctxhub.core.kit import sql
+from ctxhub.core.kit.frozen import frozen
 from memory.memories.models.relationship import Relation
 
 COLUMNS = "id, source_kind, source_id, target_kind, target_id, relation, strength, is_found"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Edge:
     """A relationship. `id` is 0 before it is stored; `is_found`: stored from a suggestion."""
 

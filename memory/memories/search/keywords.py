@@ -1,8 +1,8 @@
 """Finds the keywords of a text, spelled as in the text."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.search.analyser import Piece, fold, pieces, runs
 from ctxhub.core.search.queries import DENSE_WORD
 from ctxhub.core.search.similarity import COMPARED_CHARACTERS, Rarity
@@ -33,7 +33,7 @@ FRENCH_AND_GERMAN = frozenset((_FRENCH + _GERMAN).split())
 _STOP_WORDS = SURFACE | FRENCH_AND_GERMAN
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Keyword:
     """`written`: its first spelling in the text; `stem`: the analyser's word; `weight`: its TF-IDF."""
 

@@ -1,8 +1,8 @@
 """Derives the relation and its strength between two objects from the words they share."""
 
 from collections.abc import Set
-from dataclasses import dataclass
 
+from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.search.similarity import jaccard, long_words
 from memory.memories.models.relationship import Relation
 
@@ -10,7 +10,7 @@ TITLE, CONTENT = 0.3, 0.7
 INCLUDES, REFERENCES = 0.7, 0.5
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class WordSets:
     """The words of a title and of the content below it."""
 

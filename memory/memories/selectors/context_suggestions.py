@@ -1,12 +1,12 @@
 """Suggests the context that a text belongs to."""
 
 from collections.abc import Mapping, Sequence, Set
-from dataclasses import dataclass
 from typing import Annotated, NotRequired
 
 # pydantic writes the answer's schema, and wants this TypedDict before Python 3.12.
 from typing_extensions import TypedDict
 
+from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.kit.inputs import clean_query
 from ctxhub.core.search.analyser import analyse
 from ctxhub.core.search.similarity import Vector, count_words
@@ -44,7 +44,7 @@ class ContextSuggestion(TypedDict):
     keywords: list[str]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Scored:
     context: ContextRow
     score: float

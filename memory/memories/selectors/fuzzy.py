@@ -1,8 +1,8 @@
 """Finds memories by words that may be misspelled, by edit distance."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
+from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.kit.inputs import clean_from_to, clean_limit, clean_query
 from ctxhub.core.kit.listing import Listing
 from ctxhub.core.search.candidates import Candidate, find_candidates
@@ -27,7 +27,7 @@ MOST_TOLERANCE = 10
 NEAR_WORDS = 40
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Near:
     """A memory with its distance from the query. `words`: its words that matched.
 

@@ -2,12 +2,12 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
 from ctxhub.core.accounts.models.project import Project
 from ctxhub.core.kit.errors import NotFound, shown, shown_all
+from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.kit.inputs import clean_from_to, clean_limit, clean_path, clean_query
 from ctxhub.core.kit.listing import COUNTED_TO, Listing, total_of
 from ctxhub.core.text import globs
@@ -25,7 +25,7 @@ PROGRAM_SIZE = 1_000
 _NEEDS_LINES = re.compile(r"\\[Az]|\(\?[a-zA-Z]*-")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Pattern:
     """`line` finds a match in a line; `block`, if set, tells whether any line of a block matches."""
 
@@ -33,7 +33,7 @@ class Pattern:
     block: Any
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SearchPath:
     """A path below a root to search, and the prefix of its files in answers."""
 
@@ -42,7 +42,7 @@ class SearchPath:
     path: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Hit:
     """`lines`: all lines of the file; `index`: the matching one; `at`: the offset of the match in it."""
 

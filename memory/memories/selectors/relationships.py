@@ -1,13 +1,13 @@
 """Reads the relationships of an object: its neighbourhood, and memories that may be related to it."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Annotated, Any
 
 # Pydantic builds schemas of it and needs this TypedDict before Python 3.12.
 from typing_extensions import TypedDict
 
 from ctxhub.core.hub.selectors.refs import ObjectKey, RefObject, find_objects, get_objects
+from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.kit.inputs import read_id
 from ctxhub.core.kit.listing import Listing
 from ctxhub.core.search.similarity import COMPARED_CHARACTERS
@@ -56,7 +56,7 @@ class SuggestedRelationship(TypedDict):
     score: Score
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Node:
     """An object of a neighbourhood. `type`: the type of a memory, the kind of any other object."""
 
@@ -65,7 +65,7 @@ class Node:
     type: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Neighbourhood:
     """Objects by kind and id, the nearest first, and every relationship between them once.
 
@@ -77,7 +77,7 @@ class Neighbourhood:
     is_cut: bool
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Suggestion:
     """A memory that may be related to an object; `score` 0..1."""
 

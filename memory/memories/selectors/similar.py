@@ -1,10 +1,10 @@
 """Finds the memories that are similar to a text."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from ctxhub.core.events.selectors.stats import Stats
 from ctxhub.core.kit.errors import InvalidInput, shown
+from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.kit.inputs import clean_limit, clean_query
 from ctxhub.core.kit.listing import Listing
 from ctxhub.core.search.documents import kind_word
@@ -25,7 +25,7 @@ LEAST_WORDS = 3
 LOOKED_THROUGH = 2_000
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Similar:
     """A memory that is similar to a text; `score` 0..1."""
 
@@ -34,7 +34,7 @@ class Similar:
     score: float
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Likely:
     """Candidates for a text: memories that have the words of its highest TF-IDF weights."""
 

@@ -1,11 +1,11 @@
 """Stores and reads the revisions of memories."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 from ctxhub.core.kit import sql
+from ctxhub.core.kit.frozen import frozen
 from memory.memories.rows.memories import MemoryRow
 
 # Earlier states kept for each memory.
@@ -18,7 +18,7 @@ Rewording = tuple[MemoryRow, MemoryRow]
 """A memory before and after a change of its title or content."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class KeptText:
     """The row of an earlier state; `number` and `at`: which one it was, and when it was written."""
 
@@ -28,7 +28,7 @@ class KeptText:
     at: datetime
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Replaced:
     """An earlier state, and the title and content that followed it."""
 
@@ -40,7 +40,7 @@ class Replaced:
     next_content: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class State:
     """An earlier or the current state of a memory; empty `content` in lists."""
 

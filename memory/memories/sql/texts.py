@@ -1,16 +1,16 @@
 """Reads the beginnings of memories for comparison."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 from ctxhub.core.kit import sql
+from ctxhub.core.kit.frozen import frozen
 
 KIND = "memory"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class MemoryText:
     """Title, beginning of the content, and context of a memory."""
 

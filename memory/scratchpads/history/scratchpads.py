@@ -1,11 +1,12 @@
 """The history of scratchpads: states, events and index entries of every change."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
 from ctxhub.core.history import NONE, Change, History
+from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.search.documents import Document
 from ctxhub.core.search.services.index import forget, index_again, index_growth
 from memory.scratchpads.models.scratchpad import PadChange
@@ -21,7 +22,7 @@ from memory.scratchpads.sql.revisions import KeptText, insert_states, keep_conte
 VERBS = {PadChange.APPENDED: "appended", PadChange.RESTORED: "restored"}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PadEdit:
     """How a pad's text was changed, as the detail of a change; `how` is None if the text is unchanged.
 

@@ -1,16 +1,15 @@
 """The rows of scratchpads, with the state of their workflows."""
 
-from dataclasses import dataclass
-
 from django.db import connection
 
 from ctxhub.core.kit import sql
+from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.kit.rows import Computed, Row, Table
 from ctxhub.core.text.secrets import LONGEST
 from memory.scratchpads.models.scratchpad import Scratchpad
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class PadRow(Row):
     """`length` counts characters, `size` bytes; `is_active`: whether its workflow is open.
 

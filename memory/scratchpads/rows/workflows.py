@@ -1,16 +1,17 @@
 """The rows of workflows with their numbers of pads."""
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from typing import Any
 
 from ctxhub.core.kit import sql
+from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.kit.rows import Computed, Derived, Row, Table
 from memory.scratchpads.models.workflow import Workflow
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class WorkflowRow(Row):
     name: str = ""
     metadata: Mapping[str, Any] = field(default_factory=dict)

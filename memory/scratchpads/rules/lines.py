@@ -2,13 +2,14 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+
+from ctxhub.core.kit.frozen import frozen
 
 _HEADING = re.compile(r" {0,3}(#{1,6})(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*\r?")
 _FENCE = re.compile(r" {0,3}(`{3,}(?=[^`]*$)|~{3,})(.*)")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Heading:
     """A Markdown heading: its level, text and line number."""
 

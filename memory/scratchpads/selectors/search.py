@@ -2,9 +2,9 @@
 
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import accumulate
 
+from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.kit.inputs import clean_limit
 from ctxhub.core.kit.listing import COUNTED_TO, Listing, total_of
 from ctxhub.core.search.excerpts import Hit as WordHit
@@ -21,7 +21,7 @@ COLUMNS = ("scratchpad_id", "name", "workflow_id", "snippet", "line")
 DETAIL = "standard"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class MatchingLine:
     """A line of a pad with matches; `weight` is the sum of the weights of the words found in it."""
 

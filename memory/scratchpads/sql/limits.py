@@ -1,16 +1,16 @@
 """Reads pads and workflows that are nearly full, in all of some projects."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 
 from ctxhub.core.kit import sql
+from ctxhub.core.kit.frozen import frozen
 from memory.scratchpads.models.scratchpad import NEARLY_FULL_BYTES
 
 PAD, WORKFLOW = "pad", "workflow"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Filled:
     """A pad with its `size` in bytes, or a workflow with its number of pads, and when it was last written.
 

@@ -1,11 +1,11 @@
 """Stores the revisions of a scratchpad: a length after an append, the content before any other change."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 from ctxhub.core.kit import sql
+from ctxhub.core.kit.frozen import frozen
 from memory.scratchpads.models.scratchpad import PadChange
 from memory.scratchpads.rows.scratchpads import PadRow
 
@@ -17,7 +17,7 @@ DROPPED_AT_ONCE = 100
 STATES_READ = 100
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class KeptText:
     """A row with the former text of a pad; `number` and `at` are the number and time of that state."""
 
@@ -27,7 +27,7 @@ class KeptText:
     at: datetime
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class State:
     """A former or the current state of a pad; empty `content` in lists."""
 

@@ -1,7 +1,6 @@
 """The causes and effects on the page of a snapshot: a graph to walk, and lists."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from django.http import Http404
 from django.urls import reverse
@@ -10,6 +9,7 @@ from ctxhub.core.admin.graphs.layout import CLOSE, Drawing, tall, wide
 from ctxhub.core.admin.graphs.trees import Branch, Graph, Link, Node, Tie
 from ctxhub.core.admin.links import OwnGraph, own_graphs
 from ctxhub.core.kit.errors import NotFound
+from ctxhub.core.kit.frozen import frozen
 from memory.snapshots.models.snapshot import Snapshot
 from memory.snapshots.rules.causes import CAUSED_BY
 from memory.snapshots.rules.trees import Twig
@@ -21,7 +21,7 @@ own_graphs["snapshot"] = OwnGraph("snapshot", SECTION)
 LED_TO, NEEDED_BY = "led_to", "needed_by"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Causes:
     """`left_out`: how many direct causes and effects are not drawn; `dependent_count`: all direct effects."""
 

@@ -1,11 +1,11 @@
 """The overview of a project's snapshots: tiers, actions, reasons, and how good the predictions were."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from ctxhub.core.admin.graphs.line_chart import Line, LineChart, line_chart
 from ctxhub.core.admin.urls import list_url
+from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.models import Project
 from memory.snapshots.admin.prediction import PARTS, in_words
 from memory.snapshots.models.snapshot import ActionType, Tier
@@ -17,7 +17,7 @@ from memory.snapshots.selectors.stats import SnapshotStats, get_stats
 CHANCE = 0.25
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Bar:
     """A count. `percent`: its length, of the longest; `share`: of all."""
 
@@ -28,7 +28,7 @@ class Bar:
     url: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class WeekBar:
     """The hits and misses of a week, in percent of the highest week."""
 
@@ -37,7 +37,7 @@ class WeekBar:
     misses: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Weight:
     name: str
     meaning: str

@@ -1,9 +1,9 @@
 """The prediction on the page of a snapshot: its parts, and its reasons in words."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 
+from ctxhub.core.kit.frozen import frozen
 from memory.snapshots.models.snapshot import Snapshot
 
 PARTS = (
@@ -25,7 +25,7 @@ REASONS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Part:
     """A part of a score, from 0 to 1."""
 
@@ -38,7 +38,7 @@ class Part:
         return round(100 * self.value)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ShownPrediction:
     """`next`: when the next read is expected; None if nobody ever read the snapshot."""
 

@@ -1,8 +1,8 @@
 """Learning: which weights would have predicted the known outcomes best."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
+from ctxhub.core.kit.frozen import frozen
 from memory.snapshots.rules.prediction import DEFAULT_WEIGHTS, Parts
 
 # Fewer outcomes, or outcomes of one kind alone, teach nothing.
@@ -13,7 +13,7 @@ TWENTIETHS = range(2, 13)
 GAIN = 0.005
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Outcome:
     """The parts of a past prediction, and whether it came true."""
 
@@ -21,7 +21,7 @@ class Outcome:
     hit: bool
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Learned:
     """The weights to use: the defaults if no others are better. Both Brier scores are of the newest 30 %."""
 

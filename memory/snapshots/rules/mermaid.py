@@ -1,8 +1,8 @@
 """Draws snapshots as a Mermaid flowchart."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
+from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.text.sentences import in_one_line
 from memory.snapshots.rules.causes import CAUSED_BY
 
@@ -10,7 +10,7 @@ PLAIN = frozenset(" .,-!?")
 ARROWS = {CAUSED_BY: "-->"}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class DrawnNode:
     id: int
     action_type: str

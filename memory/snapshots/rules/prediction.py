@@ -2,9 +2,9 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from ctxhub.core.kit.frozen import frozen
 from memory.snapshots.models.snapshot import ActionType, Tier
 from memory.snapshots.rules.tiers import tier_of
 
@@ -16,7 +16,7 @@ MOST_DEPENDENTS = 5
 DECIMALS = 6
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Parts:
     """The parts of a score, or their weights: each from 0 to 1."""
 
@@ -28,7 +28,7 @@ class Parts:
 DEFAULT_WEIGHTS = Parts(0.4, 0.3, 0.3)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Reads:
     """What a prediction is computed from. `dependents`: the snapshots that name it as cause or dependency."""
 
@@ -41,7 +41,7 @@ class Reads:
     dependents: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Prediction:
     """`next`: when the next read is expected; None if the snapshot was never read."""
 

@@ -1,8 +1,8 @@
 """Chooses what is drawn around a snapshot: the nearest of what led to it, or of what rests on it."""
 
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
 
+from ctxhub.core.kit.frozen import frozen
 from memory.snapshots.rules.causes import CAUSED_BY, DEPENDS_ON, Ways
 
 # How many neighbours of one snapshot are drawn, by the steps that they are away.
@@ -10,7 +10,7 @@ WIDTHS = (8, 4, 3)
 MOST_DRAWN = 20
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Twig:
     """A snapshot, the kind of its link to its parent, and its children."""
 

@@ -1,7 +1,6 @@
 """Reads the newest snapshots and the links between them as a graph."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Annotated, Any, NotRequired
 
 # pydantic writes the answer's schema, and wants this TypedDict before Python 3.12.
@@ -9,6 +8,7 @@ from typing_extensions import TypedDict
 
 from ctxhub.core.kit import clock, sql
 from ctxhub.core.kit.answers import MAX_TOKENS, size, truncate_text
+from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.kit.inputs import clean_limit
 from ctxhub.core.kit.listing import Fitting, Listing, Show
 from ctxhub.core.toolbox.argument_types import About, RowsOf
@@ -50,7 +50,7 @@ class GraphAnswer(TypedDict):
     more: NotRequired[Annotated[bool, About("There are older ones.")]]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Graph:
     """The newest snapshots, and the links between them. `is_cut`: there are more snapshots."""
 

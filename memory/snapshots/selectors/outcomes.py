@@ -1,10 +1,10 @@
 """How good the predictions of a project were, by week."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from datetime import date, timedelta
 
 from ctxhub.core.kit import clock
+from ctxhub.core.kit.frozen import frozen
 from memory.snapshots.rules.learning import Learned
 from memory.snapshots.rules.prediction import DEFAULT_WEIGHTS
 from memory.snapshots.sql.outcomes import DayOfOutcomes, read_weights, sum_outcomes_by_day
@@ -13,7 +13,7 @@ from memory.snapshots.sql.outcomes import DayOfOutcomes, read_weights, sum_outco
 WEEKS = 13
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Week:
     """The decided predictions of a week. The Brier scores, of those made and of the default weights, are
     None if there are none.

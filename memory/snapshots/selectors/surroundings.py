@@ -2,9 +2,9 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 
+from ctxhub.core.kit.frozen import frozen
 from memory.snapshots.models.snapshot import ActionType
 from memory.snapshots.rules.causes import CAUSED_BY, DEPENDS_ON, Ways
 from memory.snapshots.rules.trees import WIDTHS, Twig, grow, ids_of
@@ -18,7 +18,7 @@ LISTED = 20
 CROSSING = 30
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Nearby:
     """A snapshot; `more`: how many of its neighbours on its side are not drawn."""
 
@@ -29,7 +29,7 @@ class Nearby:
     more: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Surroundings:
     """`nearby`: all that is drawn or listed, by id. `causes`, `effects`: what is drawn on each side.
 

@@ -2,11 +2,11 @@
 
 import threading
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 
 from ctxhub.core.kit.background import BackgroundWriter
 from ctxhub.core.kit.caller import Caller
+from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.kit.transactions import try_touch_transaction
 from memory.snapshots.sql.accesses import COUNTED_EVERY, count_accesses, mark_hits
 
@@ -15,7 +15,7 @@ Key = tuple[int, str, int]
 """Project, folded name of the agent, snapshot."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Read:
     """The snapshots that an agent (by its folded name) read at a time."""
 

@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 
 # Pydantic builds schemas of it and needs this TypedDict before Python 3.12.
@@ -14,6 +13,7 @@ from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import ADMIN, Caller
 from ctxhub.core.kit.clock import format_time
 from ctxhub.core.kit.deletes import delete_rows
+from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.kit.inputs import clean_limit
 from ctxhub.core.kit.listing import Listing, preview
 from ctxhub.core.kit.transactions import write_transaction
@@ -36,7 +36,7 @@ class PrunedSnapshot(TypedDict):
     last_accessed: Time | None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Pruned:
     """The snapshots pruned, or that would be. `kept`: how many expired ones others rest on."""
 

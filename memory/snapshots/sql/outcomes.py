@@ -1,10 +1,10 @@
 """Stores the outcomes of predictions, and the weights learned from them."""
 
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 
 from ctxhub.core.kit import sql
+from ctxhub.core.kit.frozen import frozen
 from memory.snapshots.rules.learning import Learned, Outcome
 from memory.snapshots.rules.prediction import Parts, Prediction
 from memory.snapshots.sql.accesses import HIT_WITHIN
@@ -78,7 +78,7 @@ def count_outcomes(project_id: int) -> tuple[int, int]:
     return hits, misses
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class DayOfOutcomes:
     """The decided predictions of a day, in UTC, and the sums of their squared errors."""
 

@@ -1,13 +1,13 @@
 """Walks along causes and dependencies, with one statement for a walk. Every walk stops at a known id."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 from django.db import connection
 
 from ctxhub.core.kit import sql
+from ctxhub.core.kit.frozen import frozen
 from memory.snapshots.sql.links import SUMMARY_CHARACTERS
 
 ROOT = "SELECT id FROM memory_snapshot WHERE id = %s AND project_id = %s"
@@ -15,7 +15,7 @@ Neighbours = tuple[str, str, str]
 """A column with ids, its table, and the condition that they are next to `w.id`."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Step:
     """A snapshot that a walk came to."""
 

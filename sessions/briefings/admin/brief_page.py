@@ -1,7 +1,6 @@
 """The brief that an agent would get now: its rows, the tokens of each section, and its text."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from ctxhub.core.accounts.selectors.agents import known_agents
@@ -10,6 +9,7 @@ from ctxhub.core.events.mail import count_urgent
 from ctxhub.core.kit.answers import size
 from ctxhub.core.kit.caller import READ, Caller
 from ctxhub.core.kit.errors import CtxhubError
+from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.kit.inputs import clean_agent
 from ctxhub.core.models import Project
 from ctxhub.core.text.parts import as_json
@@ -23,7 +23,7 @@ from sessions.briefings.selectors.brief import Briefing, brief, section_of
 LEFT_SHOWN = 10
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ShownSection:
     """A section. `share`: its tokens in percent of the budget; `length`: of its bar, in percent.
 
@@ -43,7 +43,7 @@ class ShownSection:
         return self.omitted - len(self.left)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ShownBrief:
     """`answer`: the brief as a client gets it; `frame`: its tokens outside of all sections."""
 

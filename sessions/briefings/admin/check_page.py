@@ -1,13 +1,13 @@
 """The page that answers what would stop an agent at some files: who else is there, and what must hold."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from ctxhub.core.accounts.selectors.agents import known_agents
 from ctxhub.core.admin.service_form import sentence
 from ctxhub.core.kit.caller import READ, Caller
 from ctxhub.core.kit.errors import CtxhubError
+from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.kit.inputs import clean_agent
 from ctxhub.core.models import Project
 from sessions.briefings.admin.forms import AGENTS, CheckForm
@@ -23,7 +23,7 @@ TITLES = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Found:
     """A section of the answer. `more`: how many more rows there are."""
 
@@ -32,7 +32,7 @@ class Found:
     more: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Stop:
     """Why it is not clear: who did what, and where."""
 
@@ -42,7 +42,7 @@ class Stop:
     where: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ShownCheck:
     """`agent`: who asks; "" for somebody new."""
 

@@ -1,7 +1,6 @@
 """What an agent knew at a time: all that it had been given in its session until then."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -12,6 +11,7 @@ from django.utils import timezone
 from ctxhub.core.accounts.selectors.agents import known_agents
 from ctxhub.core.admin.urls import in_project
 from ctxhub.core.kit import clock
+from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.models import Project
 from sessions.briefings.admin.forms import AGENTS, GivenForm
 from sessions.briefings.admin.given_texts import ShownItem, shown_items
@@ -22,7 +22,7 @@ from sessions.sittings.selectors.calls import CURRENT_FOR
 ITEMS_SHOWN = 50
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Known:
     """`items`: each thing once, as it was given last, latest first. `last`: the last answer until then."""
 

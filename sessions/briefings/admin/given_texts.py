@@ -1,11 +1,11 @@
 """What agents were given, on pages: each thing with its text as it was, or as it is now."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from ctxhub.core import registry
 from ctxhub.core.admin import refs
+from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.registry import Noun
 from ctxhub.core.text.readable import as_lines
 from sessions.briefings.models.briefing import BriefingItem
@@ -22,7 +22,7 @@ GONE = "deleted since"
 Key = tuple[str, int]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Present:
     """What an object is now. `version` is blank for kinds without versions."""
 
@@ -31,7 +31,7 @@ class Present:
     version: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ShownItem:
     """A thing that was given. `note` is blank if `text` is what it said then.
 

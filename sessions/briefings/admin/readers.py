@@ -1,18 +1,18 @@
 """Who was given an object: a panel on its page."""
 
-from dataclasses import dataclass
 from typing import Any
 
 from django.urls import reverse
 
 from ctxhub.core.admin.row_panels import AGENT, RowPanel, row_panels
 from ctxhub.core.admin.urls import list_url
+from ctxhub.core.kit.frozen import frozen
 from sessions.briefings.models.briefing import Briefing, BriefingItem
 
 READ, SHOWN = 200, 10
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Reader:
     """An agent, and the last time it was given the object. `is_older`: in another version than it has now."""
 

@@ -1,18 +1,18 @@
 """The rows of briefs and checks on pages, each with the URL of the page of what it is about."""
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import TypeVar
 
 from ctxhub.core.accounts.selectors.agents import ids_of_names
 from ctxhub.core.admin import refs
+from ctxhub.core.kit.frozen import frozen
 from sessions.briefings.rules.packing import Candidate
 
 Name = TypeVar("Name", bound=Hashable)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ShownRow:
     """`by_id`: of the agent, if one of this name is registered.
 

@@ -5,15 +5,16 @@ belongs to the first one that it then makes, unless that one continues another.
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from datetime import datetime
+
+from ctxhub.core.kit.frozen import frozen
 
 Place = tuple[int | None, str]
 """The id of a session, or the name of one that does not exist yet; (None, ""): calls without a session."""
 NOWHERE: Place = (None, "")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Work:
     """A session of one agent: when it began, and when it was last heard of."""
 

@@ -1,9 +1,9 @@
 """The texts that tell agents of changed decisions."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
+from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.text.secrets import find_secret
 from ctxhub.core.text.sentences import in_one_line
 
@@ -11,7 +11,7 @@ SHOWN_CHARACTERS = 80
 DEPRECATED = "deprecated"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ChangedDecision:
     """`was` and `now` are versions; `now` of a deprecated one is "deprecated", and `reason` says why."""
 

@@ -12,6 +12,7 @@ from heapq import heapify, heappop, heappush
 from itertools import islice
 
 from ctxhub.core.kit.answers import size
+from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.links import ObjectKey
 
 # The share of each section, in percent of the budget without the envelope, in the order of the answer.
@@ -41,7 +42,7 @@ WAITING = 20
 REFUSALS = 3
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class Candidate:
     """A row that may be in a briefing.
 
@@ -94,7 +95,7 @@ class Packed:
         return {name: left[name] for name in self.names if left.get(name)}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Form:
     """What an answer costs in tokens: all of it with some rows, as sent; a row; the head of a section.
 

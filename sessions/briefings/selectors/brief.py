@@ -1,7 +1,7 @@
 """Answers `brief`: what bears on a task, within a budget of tokens."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, NotRequired
 
 # Pydantic builds the answer's schema and needs this TypedDict before Python 3.12.
@@ -13,6 +13,7 @@ from ctxhub.core.kit.answers import size
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.clock import EventCursor
 from ctxhub.core.kit.errors import InvalidInput
+from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.kit.inputs import clean_moment, clean_query
 from ctxhub.core.registry import ids_named
 from ctxhub.core.text.token_count import count_tokens
@@ -49,7 +50,7 @@ class BriefAnswer(TypedDict):
     mail: NotRequired[int]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Briefing:
     """The rows of a briefing. `mail`: how many urgent messages wait; 0: the answer does not say it.
 

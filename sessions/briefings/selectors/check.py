@@ -1,7 +1,6 @@
 """Answers `check`: what must hold for some files, and who else is at them."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Annotated, Any, NotRequired, cast
@@ -14,6 +13,7 @@ from ctxhub.core.kit import clock
 from ctxhub.core.kit.answers import size
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.clock import format_time
+from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.kit.inputs import clean_query
 from ctxhub.core.kit.listing import Fitting, Listing, Show
 from ctxhub.core.kit.priority import Priority
@@ -66,7 +66,7 @@ class CheckAnswer(TypedDict):
     mail: NotRequired[int]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Reason:
     """Why an object bears on a path. `depth`: how many folders the glob fixes; lower `basis` first."""
 
@@ -79,7 +79,7 @@ class Reason:
         return self.basis, -self.depth
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Rule:
     """A constraint or decision that bears on the paths. `priority` is 0 for decisions."""
 
@@ -88,7 +88,7 @@ class Rule:
     reason: Reason
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Check:
     """What bears on some paths: the rows of each section, and how many there are in all."""
 

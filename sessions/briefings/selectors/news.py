@@ -1,12 +1,12 @@
 """Finds what an agent should hear: urgent mail, leases of others, what changed of what it was given."""
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import cached_property, partial
 
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.clock import format_time
+from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.text.plurals import counted
 from memory.decisions.models.decision import DecisionStatus
 from messaging.rows import MessageRow, read_messages
@@ -28,7 +28,7 @@ PATHS_TOKENS = 20
 LINE_TOKENS = 80
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class News:
     """A line that an agent hears once; `key` is by what it is remembered.
 

@@ -1,11 +1,12 @@
 """What a briefing is asked for: the task, the paths that it names, and what matches it."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from functools import cached_property
 
 from ctxhub.core.kit.caller import Caller
+from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.paths.selectors import bears_on, find_bearings
 from ctxhub.core.search.selectors.rankings import ObjectKey, Rankings, rank_objects
 from sessions.briefings.rules.task_paths import paths_in
@@ -19,7 +20,7 @@ PATH_SCORE = 0.5
 GOOD_MATCH = 0.2
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class News:
     """What others changed after an event: the refs in the log, and the objects of the ranked kinds."""
 
@@ -27,7 +28,7 @@ class News:
     keys: frozenset[ObjectKey]
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class Question:
     """`now` is the time of the answer. `new`: with `since`, the objects that others changed after it."""
 

@@ -1,7 +1,6 @@
 """What an agent did in a session, by time: its events, its accesses to files, the snapshots saved in it."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 
 from django.db.models.functions import Left
@@ -10,6 +9,7 @@ from django.urls import reverse
 from ctxhub.core.admin.refs import page_of_row
 from ctxhub.core.admin.urls import list_url
 from ctxhub.core.events.selectors.events import note_of
+from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.models import Event
 from memory.models import Snapshot
 from sessions.sittings.models.resources import Access
@@ -19,7 +19,7 @@ SHOWN = 50
 BEGINNING = 240
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Step:
     """`url` is "" for what has no page."""
 
@@ -30,7 +30,7 @@ class Step:
     note: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Activity:
     """The newest steps. `ends`: the last save or access."""
 

@@ -1,7 +1,6 @@
 """The parts of a session's page: its line, conversations, items, states, and its files with their budget."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 from urllib.parse import urlencode
@@ -12,6 +11,7 @@ from django.urls import reverse
 
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import CtxhubError
+from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.kit.inputs import read_id
 from sessions.sittings.lists.sessions import list_lineage
 from sessions.sittings.models.resources import SessionResource
@@ -27,14 +27,14 @@ SORTS = {"relevance": "Most relevant", "accessed": "Most often accessed", "recen
 WARNING, DANGER = 70, 90
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Link:
     session: int
     title: str
     url: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Lineage:
     """`line`: from the first session that is shown to this one; `earlier`: how many more come before it.
 
@@ -47,7 +47,7 @@ class Lineage:
     more_children: bool
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Budget:
     """`tokens`: of the files that the last prioritisation included. `level`: "", "warning" or "danger"."""
 
@@ -70,7 +70,7 @@ class Budget:
         return "warning" if self.percent >= WARNING else ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Files:
     """A page of the files. `rows`: as `session resources` lists them, each with the `url` of its page."""
 

@@ -1,9 +1,8 @@
 """Validates how agents name accesses to files, orders of their list, and dependencies."""
 
-from dataclasses import dataclass
-
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import InvalidInput, shown
+from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.kit.inputs import (
     WORD_LENGTH,
     clean_choice,
@@ -27,7 +26,7 @@ MOST_STRENGTH = 1_000
 MOST_DEPTH = 100
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class NewDependency:
     source: str
     target: str

@@ -2,12 +2,13 @@
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from typing import Any, TypedDict, Unpack
 
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import InvalidInput
+from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.kit.inputs import (
     CONTENT_BYTES,
     PATH_LENGTH,
@@ -54,7 +55,7 @@ class SaveArguments(TypedDict, total=False):
     parent: str | int | None | Unset
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class NewConversation:
     text: str
     tokens: int
@@ -64,7 +65,7 @@ class NewConversation:
         return hashlib.sha256(self.text.encode()).hexdigest()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class NewItem:
     category: str
     content: str
@@ -72,7 +73,7 @@ class NewItem:
     tokens: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class NewFile:
     """A file as the caller saves it. `hash`: theirs, or the SHA-256 of the content."""
 
@@ -81,7 +82,7 @@ class NewFile:
     facts: FileFacts
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SaveFields:
     """Validated fields; UNSET where the caller gave no value. `files`: by path; `state`: those given.
 

@@ -1,11 +1,12 @@
 """The rows of sessions as dataclasses, and the state of their workspaces."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, field
 from datetime import datetime
 from typing import Any
 
 from ctxhub.core.kit import sql
+from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.kit.inputs import CONTENT_BYTES
 from ctxhub.core.kit.rows import Computed, Row, Table
 from sessions.sittings.models.session import DEFAULT_WORKSPACE, AgentSession
@@ -14,7 +15,7 @@ from sessions.sittings.models.session import DEFAULT_WORKSPACE, AgentSession
 INDEXED_CHARACTERS = CONTENT_BYTES
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class SessionRow(Row):
     """`conversation` is the newest one, and `active_project` and `branch` are those of the newest state.
 
@@ -47,7 +48,7 @@ def item_texts(items: Iterable[tuple[int, int, str, str]]) -> tuple[str, ...]:
     return tuple(f"{category}: {content}" if category else content for _, _, category, content in ordered)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class State:
     """The state of a workspace."""
 

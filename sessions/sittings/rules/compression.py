@@ -1,8 +1,8 @@
 """Shorter forms of a file's text: without comments and blank lines, and a digest of what it holds."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
+from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.text.token_count import count_tokens
 from sessions.sittings.rules import comments, outlines, python_source
 
@@ -15,7 +15,7 @@ OUTLINES: dict[str, Callable[[str], str]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ShorterForms:
     """Two shorter forms of a text, with the tokens of each."""
 

@@ -2,16 +2,16 @@
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
+from ctxhub.core.kit.frozen import frozen
 from sessions.sittings.models.resources import Mode
 
 STRONG = 3
 PULLED_SHARE = 0.8
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PackedFile:
     """A file that may be included. `tokens`: of its whole text, None if that is unknown.
 

@@ -1,11 +1,11 @@
 """Reads the dependencies of a file: those that it needs, and those that need it."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 # pydantic writes the answer's schema, and wants this TypedDict before Python 3.12.
 from typing_extensions import TypedDict
 
+from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.kit.inputs import clean_limit
 from ctxhub.core.kit.listing import Listing, Row, page_in_memory
 from sessions.sittings.inputs.resources import clean_depth, clean_direction
@@ -33,7 +33,7 @@ class ListedDependency(TypedDict):
     depth: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Met:
     """A dependency, and how many steps it is from the file that was asked for."""
 

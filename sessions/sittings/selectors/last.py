@@ -1,18 +1,18 @@
 """Finds where an agent stopped: the session that it last saved or restored."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 
 from ctxhub.core.kit import sql
 from ctxhub.core.kit.caller import Caller
+from ctxhub.core.kit.frozen import frozen
 from sessions.sittings.sql.sessions import StoredItem, read_items
 
 # Of the content of an item.
 ITEM_CHARACTERS = 500
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class LastSession:
     """A session and its items, the most important first."""
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ctxhub.core.kit.answers import LEAST_CHARACTERS, size, truncate_text
+from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.kit.listing import Listing
 from ctxhub.core.text.graphemes import is_tail
 from ctxhub.core.text.parts import CHARACTERS_PER_TOKEN
@@ -21,7 +22,7 @@ FileRow = tuple[str, bool | str | None]
 ROUNDS = 4
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Contents:
     """What a session holds. `items` by importance, `conversations` newest first.
 

@@ -12,6 +12,7 @@ from typing_extensions import TypedDict
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.answers import MAX_TOKENS, size
 from ctxhub.core.kit.caller import Caller
+from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.kit.inputs import clean_from_to, clean_query
 from ctxhub.core.kit.transactions import write_transaction
 from ctxhub.core.text.token_count import count_tokens
@@ -104,7 +105,7 @@ def prioritize_files(
 # -- Files -----------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Entry:
     """A file with what is known of it. `packed` is None for one that no longer belongs to the session."""
 

@@ -1,17 +1,17 @@
 """SQL of accesses: pages of them, newest first."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 from django.db import connection
 
 from ctxhub.core.kit import sql
+from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.kit.pages import Condition
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class AccessRow:
     id: int
     path: str
@@ -21,7 +21,7 @@ class AccessRow:
     at: datetime
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class AccessQuery:
     """The filters of a list. The first of file, session and project that is given has an index of its own."""
 

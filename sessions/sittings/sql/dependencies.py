@@ -1,18 +1,18 @@
 """SQL of dependencies of files: strengthen one, and walk along them."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 
 from django.db import connection
 
 from ctxhub.core.kit import sql
+from ctxhub.core.kit.frozen import frozen
 
 MOST_STRENGTH = 2**31 - 1
 ENDS = {"outgoing": ("source_id", "target_id"), "incoming": ("target_id", "source_id")}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class DependencyRow:
     """A dependency that was met on a walk: `start` and `end` are the files in the walk's direction."""
 

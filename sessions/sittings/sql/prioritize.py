@@ -1,11 +1,11 @@
 """SQL of prioritisation: the files that may be included, their texts, and what was chosen."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 from ctxhub.core.kit import sql
+from ctxhub.core.kit.frozen import frozen
 
 # A file that was only pulled in by a dependency has a row without accesses.
 OWN = "(s.access_count > 0 OR s.is_saved)"
@@ -13,7 +13,7 @@ ROWS_AT_ONCE = 5_000
 TEXTS_AT_ONCE = 100
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Chosen:
     """What the last prioritisation said of a file. `compressed_tokens`: of a shorter form of its text."""
 
@@ -23,7 +23,7 @@ class Chosen:
     compressed_tokens: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FileRow:
     """A file of a session, or one that such a file needs. `is_own`: the session has touched or saved it.
 
@@ -51,7 +51,7 @@ class FileRow:
     chosen: Chosen | None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class NewForms:
     """Shorter forms of a content, to keep."""
 

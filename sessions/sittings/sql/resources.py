@@ -1,11 +1,12 @@
 """SQL of the files of a session: count an access, and read a page of them."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
 from ctxhub.core.kit import sql
+from ctxhub.core.kit.frozen import frozen
 from tracking.inputs.contents import Access
 from tracking.models import AccessKind
 
@@ -20,7 +21,7 @@ Position = tuple[Any, ...]
 """The values of an order's columns in the last row of a page."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ListedResource:
     """A file of a session: what the session knows of it, then what the project knows."""
 
@@ -54,7 +55,7 @@ SELECTED = f"""
     {INCOMING_STRENGTH.format("r.id")}"""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Counted:
     """`modified`: the file was edited in the session. `incoming_strength`: of all dependencies on it."""
 

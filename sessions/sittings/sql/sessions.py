@@ -1,11 +1,11 @@
 """SQL of sessions: their contents, their ancestors, and what is deleted with them."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, NamedTuple
 
 from ctxhub.core.kit import sql
+from ctxhub.core.kit.frozen import frozen
 from sessions.sittings.inputs.sessions import NewConversation, NewItem
 from sessions.sittings.rows.sessions import State
 
@@ -13,7 +13,7 @@ MOST_CONVERSATIONS = 200
 MOST_DEPTH = 1_000
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class StoredConversation:
     """`text` is its end if it is longer than what was asked for; "": it was not asked for."""
 
@@ -24,7 +24,7 @@ class StoredConversation:
     is_whole: bool = True
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class StoredItem:
     """`content` is its beginning if it is longer than what was asked for."""
 
@@ -42,7 +42,7 @@ class Expired(NamedTuple):
     rows: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Ancestor:
     session_id: int
     depth: int

@@ -1,13 +1,13 @@
 """The HTML of a board's lines. In Python, and once for each lease: templates take too long for hundreds."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from django.urls import reverse
 from django.utils.html import conditional_escape, format_html
 from django.utils.safestring import SafeString, mark_safe
 
 from ctxhub.core.admin.urls import list_url
+from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.models import Project
 from ctxhub.core.templatetags.agents import agent_url
 from ctxhub.core.templatetags.moments import moment
@@ -22,7 +22,7 @@ BAR, FOLDER_BAR = (5, 12), (9, 4)
 GOES_ON = '<text x="100%" y="15" text-anchor="end">&rsaquo;</text>'
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Drawn:
     """A line and its cells: the drawing, who holds it, a button. `url`: of the lease; "" of a folder."""
 

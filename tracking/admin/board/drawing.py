@@ -1,11 +1,11 @@
 """Places bars and marks of a board on its axis, in percent of its width."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from ctxhub.core.admin.timeline.axis import AxisTime, axis_times
 from ctxhub.core.admin.timeline.periods import Period
+from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.text.plurals import often
 from tracking.admin.board.found import Held
 
@@ -15,13 +15,13 @@ LABELS = 6
 CROSS_WIDTH = 1.5
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Label:
     x: float
     time: AxisTime
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Stripe:
     """A bar. `role`: what it is, as CSS classes. `goes_on`: the lease ends after the axis."""
 
@@ -31,7 +31,7 @@ class Stripe:
     goes_on: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Cross:
     """One refusal or several. `title` names the agents."""
 

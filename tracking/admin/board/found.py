@@ -2,13 +2,13 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 
 from django.db.models import QuerySet, Sum
 from django.db.models.functions import Coalesce
 
 from ctxhub.core.admin.timeline.periods import Period
+from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.models import Project
 from ctxhub.core.refusals.selectors import refusals_between
 from tracking.models import Lease
@@ -18,7 +18,7 @@ LIVE_SHOWN, ENDED_SHOWN = 500, 100
 MARKS_READ = 2_000
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Refused:
     """`count` refusals of an agent, within a minute."""
 
@@ -28,7 +28,7 @@ class Refused:
     count: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Held:
     """A lease. `end`: when it ended, or when it expires. `refused`: how often others were, in the period."""
 
@@ -48,7 +48,7 @@ class Held:
         return "silent" if self.is_silent else "live"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Found:
     """The live leases, soonest to expire first, and the last ended; how many of each were left out."""
 

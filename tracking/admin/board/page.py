@@ -1,7 +1,6 @@
 """The template context of the board."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -12,6 +11,7 @@ from ctxhub.core.admin.timeline.choices import Choice, period_choices
 from ctxhub.core.admin.timeline.periods import read_period
 from ctxhub.core.admin.urls import in_project, list_url
 from ctxhub.core.kit import clock
+from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.models import Project
 from tracking.admin.board.cells import Drawn, draw
 from tracking.admin.board.drawing import Axis
@@ -22,7 +22,7 @@ DEFAULT = "1h"
 SILENT = "silent"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Tree:
     """Leases as lines. `more`: how many are left out; `url`: the list that has them."""
 

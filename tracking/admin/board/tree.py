@@ -1,9 +1,9 @@
 """Folds the paths of leases into a tree: a folder that several paths share is one line."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import groupby
 
+from ctxhub.core.kit.frozen import frozen
 from tracking.admin.board.found import Held
 
 MOST_DEPTH = 5
@@ -11,7 +11,7 @@ PATHS_OF_LEASE = 12
 LINES_SHOWN = 800
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Line:
     """A line of the tree: a path of a lease (`held`), or a folder of several (`leases`).
 
@@ -24,7 +24,7 @@ class Line:
     is_end: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Path:
     parts: Sequence[str]
     held: Held

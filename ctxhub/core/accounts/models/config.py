@@ -1,10 +1,11 @@
 """A project's settings and their defaults."""
 
-from dataclasses import dataclass
 from datetime import timedelta
 
+from ctxhub.core.kit.frozen import frozen
 
-@dataclass(frozen=True, slots=True)
+
+@frozen
 class Config:
     """A project's settings. `Project.config` stores those that differ from these defaults.
 

@@ -4,7 +4,6 @@ import logging
 import threading
 import time
 from collections.abc import Iterable
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from django.contrib.auth.models import User
@@ -15,6 +14,7 @@ from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import ADMIN, ALL_SCOPES, READ, WRITE, Caller
 from ctxhub.core.kit.errors import InvalidInput, Unauthenticated, unknown_word
 from ctxhub.core.kit.failures import is_unwritable, log_failure
+from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.kit.inputs import WORD_LENGTH, clean_name
 from ctxhub.core.kit.transactions import try_touch_transaction, write_transaction
 from ctxhub.core.models import AccessToken, Agent, Project
@@ -25,7 +25,7 @@ CACHED_SECONDS = 5.0
 USE_NOTED_EVERY = timedelta(minutes=1)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class NewToken:
     """A new token: its row, and the secret, which is not stored."""
 

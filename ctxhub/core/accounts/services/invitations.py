@@ -2,7 +2,6 @@
 
 import hmac
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import timedelta
 
 from django.contrib.auth.models import User
@@ -15,6 +14,7 @@ from ctxhub.core.events.services.events import Change, record
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import ADMIN, Caller
 from ctxhub.core.kit.errors import Conflict, NotFound
+from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.kit.inputs import WORD_LENGTH, clean_name
 from ctxhub.core.kit.transactions import write_transaction
 from ctxhub.core.models import Agent
@@ -23,7 +23,7 @@ from ctxhub.core.vocabulary.services.names import register_agent
 LASTS = timedelta(hours=72)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class NewInvitation:
     """A new invitation: its row, and the secret of its link, which is not stored."""
 

@@ -2,10 +2,10 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import date, datetime
 
 from ctxhub.core.admin.graphs.line_chart import Mark
+from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.text.plurals import counted
 
 # In pixels of the drawing.
@@ -16,7 +16,7 @@ HOURS_NAMED = (0, 6, 12, 18)
 LEVELS = 4
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Cell:
     """An hour. `level`: 0 for nothing, up to LEVELS."""
 
@@ -26,7 +26,7 @@ class Cell:
     title: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Day:
     """`counts`: of its hours, None for those that are yet to come."""
 
@@ -34,7 +34,7 @@ class Day:
     counts: Sequence[int | None]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class HeatMap:
     cells: Sequence[Cell]
     hours: Sequence[Mark]

@@ -2,18 +2,18 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from django.urls import reverse
 
 from ctxhub.core.admin import refs
 from ctxhub.core.admin.urls import in_project
 from ctxhub.core.hub.selectors.hub import summarise_layers
+from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.models import Project
 from ctxhub.core.text.plurals import singular
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Bar:
     """The count of one noun in a layer; its length is in percent of the highest count of the chart."""
 
@@ -26,7 +26,7 @@ class Bar:
         return singular(self.noun) if self.count == 1 else self.noun
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class LayerBars:
     name: str
     url: str

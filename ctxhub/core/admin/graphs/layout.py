@@ -1,10 +1,10 @@
 """Lays out the boxes and lines of a graph: on both sides of the centre, or below it on small screens."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from ctxhub.core.admin.graphs.trees import Branch, Graph, Node, Tie
 from ctxhub.core.admin.text_lines import wrap_text
+from ctxhub.core.kit.frozen import frozen
 
 # In pixels of the drawing.
 TITLE_SIZE, LINE_HEIGHT = 13, 16
@@ -18,7 +18,7 @@ STUB = 26
 PLAIN_WIDTH = 1.5
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Columns:
     """The columns of a wide drawing. `lines`: of the titles; `bend`: where lines leave their spine."""
 
@@ -43,7 +43,7 @@ SPOKEN = Columns(box_width=168, gap=136, bend=34, lines=2, has_labels=True)
 CLOSE = Columns(box_width=128, gap=36, bend=22, lines=3, has_labels=False)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Box:
     """An object: position, size, and its title in lines; `more` counts its neighbours that are not drawn."""
 
@@ -74,7 +74,7 @@ class Box:
         return self.x + self.width
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Line:
     """A tie: path, arrows, and the position of its label, above and below the line."""
 
@@ -99,7 +99,7 @@ class Line:
         return " ".join([*words, f"+{others}"] if others else words)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Drawing:
     """`spines`: the vertical lines from which the lines of a column branch off. `has_labels`: of lines."""
 

@@ -2,7 +2,8 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from ctxhub.core.kit.frozen import frozen
 
 # In pixels of the drawing.
 WIDTH, HEIGHT = 640, 200
@@ -11,7 +12,7 @@ GRID = 0.05
 LABELS = 7
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Line:
     """A series; None where there is no value. `role`: its CSS class."""
 
@@ -20,14 +21,14 @@ class Line:
     values: Sequence[float | None]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Point:
     x: float
     y: float
     title: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class DrawnLine:
     """`path`: interrupted where values are missing."""
 
@@ -37,7 +38,7 @@ class DrawnLine:
     points: Sequence[Point]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Mark:
     """A label of an axis."""
 
@@ -45,7 +46,7 @@ class Mark:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class LineChart:
     lines: Sequence[DrawnLine]
     levels: Sequence[Mark]

@@ -2,9 +2,9 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from ctxhub.core.admin.graphs.line_chart import Mark
+from ctxhub.core.kit.frozen import frozen
 
 # In pixels of the drawing.
 WIDTH, HEIGHT = 640, 220
@@ -12,7 +12,7 @@ LEFT, RIGHT, TOP, BOTTOM = 52, 8, 10, 24
 LABELS, LEVELS = 7, 4
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Series:
     """`values`: one for each name of the chart."""
 
@@ -20,7 +20,7 @@ class Series:
     values: Sequence[int]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Area:
     """`role`: its CSS class, which is its colour; `total`: of its values."""
 
@@ -30,7 +30,7 @@ class Area:
     total: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Column:
     """What is shown where the pointer is: the sum at a name, and the parts of it."""
 
@@ -39,7 +39,7 @@ class Column:
     title: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Row:
     """The values at a name, as a table shows them: one for each area."""
 
@@ -51,7 +51,7 @@ class Row:
         return sum(self.values)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class StackedChart:
     areas: Sequence[Area]
     rows: Sequence[Row]

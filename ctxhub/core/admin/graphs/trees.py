@@ -1,10 +1,11 @@
 """Trees to draw: an object with its neighbours and theirs; each object is drawn once."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+
+from ctxhub.core.kit.frozen import frozen
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Node:
     """An object. `kind` is the label below its title, `url` its page."""
 
@@ -15,7 +16,7 @@ class Node:
     url: str | None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Link:
     """A relationship between two refs. `strength`: from 0 to 100; `is_suggested`: not stored yet.
 
@@ -34,7 +35,7 @@ class Link:
         return self.verb or worded(self.relation)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Tie:
     """All links between two objects, the strongest first. They are drawn as one line."""
 
@@ -60,7 +61,7 @@ class Tie:
         return self.strongest.source, self.strongest.target
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Branch:
     """An object, the tie to its parent, and its children; `more` counts the children left out."""
 
@@ -70,7 +71,7 @@ class Branch:
     more: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Graph:
     """`crossing`: further ties between drawn objects; `left_out`: the number of neighbours not drawn."""
 

@@ -1,7 +1,6 @@
 """Draws needs as sentences with buttons: the most urgent first, each in the time zone of its project."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import chain
 
 from django.utils import timezone
@@ -26,6 +25,7 @@ from ctxhub.core.admin.needs.sources import (
     Since,
     sources,
 )
+from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.models import Project
 from ctxhub.core.templatetags.agents import agent_url
 from ctxhub.core.templatetags.moments import ago, lasting
@@ -35,7 +35,7 @@ from ctxhub.core.text.sentences import in_one_line, shortened
 NAME_SHOWN, QUOTE_SHOWN, FILES_SHOWN = 40, 90, 60
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class DrawnNeed:
     key: str
     urgency: str
@@ -45,7 +45,7 @@ class DrawnNeed:
     buttons: Sequence[Button]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Needs:
     """`total`: how many there are; `more`: links to the lists of those that are not shown."""
 

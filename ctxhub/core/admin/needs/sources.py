@@ -1,20 +1,20 @@
 """What apps tell a person to look after: they append functions to `sources`, since core imports no app."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 from django.urls import reverse
 
 from ctxhub.core.admin.urls import in_project, list_url
+from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.kit.priority import Priority
 from ctxhub.core.models import Project
 
 SHOWN = 6
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Name:
     """The name of an agent, a workflow and so on, in a sentence. `agent_id`: of a registered agent."""
 
@@ -22,28 +22,28 @@ class Name:
     agent_id: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Quote:
     """The beginning of what somebody wrote."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Files:
     """A path or a glob."""
 
     pattern: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Since:
     """How long something lasts, in words: "for 3 h", "since Thursday"."""
 
     at: datetime
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Ago:
     """When something was: "5 minutes ago"."""
 
@@ -53,13 +53,13 @@ class Ago:
 Part = str | Name | Quote | Files | Since | Ago
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Link:
     label: str
     url: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Button:
     """Posts `name=value` to `url`. Shown to people who have the scope in the project."""
 
@@ -70,7 +70,7 @@ class Button:
     scope: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Need:
     """A sentence about something that waits for a person. `key` is its own among all needs.
 
@@ -86,7 +86,7 @@ class Need:
     actions: Sequence[Link | Button]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Found:
     """The most urgent needs of one kind, `total` in all, `url` of the list: 3 `plural` `which`."""
 
@@ -97,7 +97,7 @@ class Found:
     url: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Reader:
     """Who reads: the projects shown, by id, the chosen one of them, and the name the person acts under.
 

@@ -2,10 +2,10 @@
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from ctxhub.core.admin.timeline.periods import Period
+from ctxhub.core.kit.frozen import frozen
 
 LABELS = 9
 STEPS = [
@@ -15,7 +15,7 @@ STEPS = [
 ]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class AxisTime:
     """A time on the axis; `is_day`: it begins a day."""
 

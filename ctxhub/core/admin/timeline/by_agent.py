@@ -2,7 +2,6 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -15,13 +14,14 @@ from ctxhub.core.admin.timeline.choices import period_choices
 from ctxhub.core.admin.timeline.page import log_url, same_period
 from ctxhub.core.admin.timeline.periods import Period, read_period
 from ctxhub.core.events.words import action_word, kind_word
+from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.models import Event, Project
 from ctxhub.core.templatetags.agents import SYSTEM, agent_url
 
 AGENTS_SHOWN = 100
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Counted:
     """`parts`: of a kind its actions."""
 
@@ -31,7 +31,7 @@ class Counted:
     parts: Sequence["Counted"] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class AgentRow:
     """`percent`: of the events of the busiest agent."""
 

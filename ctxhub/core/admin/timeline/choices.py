@@ -1,7 +1,6 @@
 """The periods that a page offers, as tabs."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 
 from ctxhub.core.admin.timeline.periods import (
@@ -12,10 +11,11 @@ from ctxhub.core.admin.timeline.periods import (
     yesterday_evening,
 )
 from ctxhub.core.admin.urls import in_project
+from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.models import Project
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Choice:
     title: str
     url: str

@@ -2,13 +2,13 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 
 from ctxhub.core.admin.timeline.axis import AxisTime, axis_times
 from ctxhub.core.admin.timeline.periods import Period
 from ctxhub.core.admin.timeline.sources import Arrow, Bar, Mark
 from ctxhub.core.admin.timeline.ticks import SUBJECTS, Tick
+from ctxhub.core.kit.frozen import frozen
 
 # In pixels of the drawing.
 WIDTH, LEFT, RIGHT, TOP, BOTTOM = 1080, 150, 12, 26, 8
@@ -18,13 +18,13 @@ LEAST_RADIUS, MOST_RADIUS = 2.2, 5.5
 HEAD = 4
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Label:
     x: float
     time: AxisTime
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Dot:
     x: float
     y: float
@@ -32,7 +32,7 @@ class Dot:
     tick: Tick
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Stripe:
     x: float
     y: float
@@ -40,7 +40,7 @@ class Stripe:
     bar: Bar
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Curve:
     """An arrow to one lane: its line and its head."""
 
@@ -49,13 +49,13 @@ class Curve:
     arrow: Arrow
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Cross:
     path: str
     mark: Mark
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Lane:
     """`top`: of the lane; `middle`: of its name."""
 
@@ -72,7 +72,7 @@ class Lane:
         return self.top + FIRST_ROW + ROW * SUBJECTS.index(subject)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Lanes:
     """The whole drawing. The period lies between `left` and `right`."""
 

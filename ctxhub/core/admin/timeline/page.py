@@ -2,7 +2,6 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -19,13 +18,14 @@ from ctxhub.core.admin.timeline.sources import Account, Arrow, Bar, Mark
 from ctxhub.core.admin.timeline.svg import marks_svg
 from ctxhub.core.admin.timeline.ticks import SUBJECTS, Tick, count_ticks
 from ctxhub.core.admin.urls import in_project
+from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.models import Agent, Project
 from ctxhub.core.templatetags.agents import SYSTEM, agent_url
 
 LANES_SHOWN = 16
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Row:
     """What an agent did, in numbers: its events by subject, in the order of SUBJECTS, and its refusals."""
 
@@ -37,7 +37,7 @@ class Row:
     refusals: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Story:
     """What an agent did, in words."""
 
@@ -49,7 +49,7 @@ class Story:
     accounts: Sequence[Account]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Found:
     """All that happened in the period, and the agents it concerns, the busiest first."""
 

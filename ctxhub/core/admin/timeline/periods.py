@@ -1,13 +1,13 @@
 """The period of a timeline, from the query string: the last hours, since the last visit, or from and to."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import UTC, datetime, time, timedelta
 from zoneinfo import ZoneInfo
 
 from django.utils.dateparse import parse_datetime
 
 from ctxhub.core.kit import clock
+from ctxhub.core.kit.frozen import frozen
 
 LAST = {
     "1h": timedelta(hours=1),
@@ -25,7 +25,7 @@ EVENING = time(18)
 FIELD_FORMAT = "%Y-%m-%dT%H:%M"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Period:
     """From `begin` until before `end`, in UTC. `last`: the choice that it comes from; "" for from and to.
 

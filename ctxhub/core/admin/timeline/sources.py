@@ -1,15 +1,15 @@
 """What apps add to the timeline: they append functions to these lists, since core imports no app."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 from ctxhub.core.admin.timeline.periods import Period
+from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.models import Project
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Bar:
     """Something that an agent has for a while. `role`: its CSS class."""
 
@@ -21,7 +21,7 @@ class Bar:
     role: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Arrow:
     """Something that an agent sends to others, named casefolded; to everyone if `to` is None."""
 
@@ -33,7 +33,7 @@ class Arrow:
     role: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Mark:
     """A refusal of an agent at a moment, `count` times within a minute."""
 
@@ -44,7 +44,7 @@ class Mark:
     count: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Account:
     """What an agent did of one kind, told by a template with `rows`; `more`: how many rows are left out.
 

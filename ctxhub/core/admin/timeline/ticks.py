@@ -2,11 +2,11 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from ctxhub.core.admin.time_slots import HOUR, MINUTE, TEN_MINUTES, count_by_slot
 from ctxhub.core.admin.timeline.periods import Period
+from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.models import Event, Project
 
 # The rows of a lane, from above. Each subject has a place, so that a mark is told by more than its colour.
@@ -20,7 +20,7 @@ SUBJECT_OF_NOUN = {
 COLUMNS = 72
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Tick:
     """`count` events of a subject in the column from `begin` until before `end`."""
 

@@ -1,14 +1,14 @@
 """What changes most, for the page of use; apps register how they find it."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 
 from ctxhub.core.admin.timeline.periods import Period
+from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.models import Project
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Changed:
     """`changes`: new versions in a period; `version`: the current one; `at`: of the last change."""
 

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import timedelta
 from functools import cache
 from typing import Any
@@ -19,6 +18,7 @@ from ctxhub.core.admin.use.changed import most_changed_of
 from ctxhub.core.admin.use.stored import stored_context
 from ctxhub.core.admin.use.sums import OTHERS, Sum, chart_by_tool, starts_of, sum_of, sums
 from ctxhub.core.kit.caller import Caller
+from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.models import Project
 from ctxhub.core.templatetags.agents import agent_url
 from ctxhub.core.text.token_count import count_tokens
@@ -32,7 +32,7 @@ ROWS_SHOWN = 10
 NAMELESS = "many agents"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Unread:
     """Objects of a kind that nobody was given. `rows`: the oldest, as (name, url)."""
 

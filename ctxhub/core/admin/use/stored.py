@@ -1,6 +1,5 @@
 """What a project stores, for the page of use."""
 
-from dataclasses import dataclass
 from typing import Any
 
 from django.utils.text import Truncator
@@ -8,13 +7,14 @@ from django.utils.text import Truncator
 from ctxhub.core.admin import refs
 from ctxhub.core.hub.selectors.heads import find_heads
 from ctxhub.core.hub.selectors.stored import Large, largest_of, stored_of
+from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.links import Head
 from ctxhub.core.models import Project
 
 BEGINNING = 60
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class LargeObject:
     """`name`: its ref; `beginning`: of its text."""
 

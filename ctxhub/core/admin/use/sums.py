@@ -2,7 +2,6 @@
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import cache
 from itertools import pairwise
@@ -11,6 +10,7 @@ from typing import Literal
 from ctxhub.core.admin.graphs.stacked_chart import Series, StackedChart, stacked_chart
 from ctxhub.core.admin.timeline.periods import Period
 from ctxhub.core.kit.buckets import start_of
+from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.toolbox.actions import all_tools
 from ctxhub.core.use.sql import UseRow
 
@@ -19,7 +19,7 @@ OTHERS = "others"
 MENTIONED = 1.05
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Sum:
     """Calls of an agent, an operation or all. `url`: "" for no page."""
 

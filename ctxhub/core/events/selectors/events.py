@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -10,6 +9,7 @@ from ctxhub.core import registry
 from ctxhub.core.kit import sql
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.clock import EventCursor, format_time
+from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.kit.inputs import clean_limit, clean_moment, clean_words
 from ctxhub.core.kit.listing import Listing, make_cursor, read_cursor
 from ctxhub.core.models import Event
@@ -57,7 +57,7 @@ VERBS = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class NewEvent:
     """The fields of an event that decide which agents it is new to. `agent` is case-folded."""
 

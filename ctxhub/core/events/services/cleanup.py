@@ -5,7 +5,6 @@ Cleanup runs with the first write of each minute, and by `manage.py cleanup`.
 
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Protocol
@@ -18,6 +17,7 @@ from ctxhub.core.events.working_time import moment_before
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.batches import ROWS_AT_ONCE, do_first, in_batches
 from ctxhub.core.kit.caller import ADMIN, Caller
+from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.kit.inputs import clean_moment
 from ctxhub.core.kit.transactions import write_transaction
 from ctxhub.core.text.plurals import counted
@@ -36,7 +36,7 @@ class Remove(Protocol):
     def __call__(self, project_id: int, before: datetime, *, sparing: bool, at_most: int) -> int: ...
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RetentionRule:
     """A kind of rows that are removed by age: `plural` is its key in responses.
 

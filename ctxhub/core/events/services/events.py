@@ -1,13 +1,14 @@
 """Writes the event log: exactly one event for each change of a noun, in the transaction of the change."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from typing import Any
 
 from django.dispatch import Signal
 
 from ctxhub.core.kit import sql
+from ctxhub.core.kit.frozen import frozen
 
 # Sent once for all changes of a `record` call, after they are written. Arguments: project_id, nouns, at.
 recorded = Signal()
@@ -15,7 +16,7 @@ recorded = Signal()
 CHANNEL = "ctxhub_events"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Change:
     """An event to record: `verb` (past tense) happened to `ref`; `data` holds the details.
 

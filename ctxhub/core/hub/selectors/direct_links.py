@@ -2,9 +2,9 @@
 
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from ctxhub.core.hub.selectors.heads import find_heads
+from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.links import Asked, Directions, Head, Holder, Link, LinkSource, ObjectKey, Words
 from ctxhub.core.registry import Noun, all_nouns
 
@@ -12,7 +12,7 @@ from ctxhub.core.registry import Noun, all_nouns
 MOST_LINKS = 200
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Edge:
     """A link: `words` say what `holder` has to do with `other`. `noun`: the kind that registered it."""
 
@@ -26,14 +26,14 @@ class Edge:
         return self.words.forwards if key == self.holder else self.words.backwards
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Neighbour:
     key: ObjectKey
     head: Head
     edges: Sequence[Edge]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class DirectLinks:
     """An object with its causes and its effects, each the newest first; what is both is a cause.
 

@@ -2,7 +2,6 @@
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Annotated, TypeVar
 
 # pydantic writes the answer's schema, and wants this TypedDict before Python 3.12.
@@ -13,6 +12,7 @@ from ctxhub.core.hub.selectors.heads import find_heads
 from ctxhub.core.hub.selectors.refs import find_id
 from ctxhub.core.kit.clock import format_time
 from ctxhub.core.kit.errors import NotFound, shown
+from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.kit.listing import Listing, preview
 from ctxhub.core.links import Asked, Head, Link, ObjectKey
 from ctxhub.core.registry import all_nouns, find_noun, split_ref
@@ -41,7 +41,7 @@ class LinkedObject(TypedDict):
     at: Annotated[str | None, About("When it was made or last changed.", {"format": "date-time"})]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Found:
     """An object on a walk, the steps from the start to it, and the name of the last link."""
 

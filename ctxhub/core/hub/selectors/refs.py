@@ -2,16 +2,16 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 
 from ctxhub.core.kit.errors import InvalidInput, NotFound, shown, unknown_word
+from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.kit.inputs import read_id
 from ctxhub.core.links import ObjectKey as ObjectKey
 from ctxhub.core.registry import Noun, find_noun, searched_nouns, split_ref
 from ctxhub.core.search.documents import Document
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RefObject:
     """The ref and title of an object, read from its search document."""
 

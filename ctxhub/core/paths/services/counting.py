@@ -5,7 +5,6 @@ process may count, and none is lost or counted twice.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
@@ -17,6 +16,7 @@ from ctxhub.core.events.services.cleanup import cleanup_tasks
 from ctxhub.core.events.services.events import recorded
 from ctxhub.core.kit import sql
 from ctxhub.core.kit.background import BackgroundWriter
+from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.kit.transactions import write_transaction
 from ctxhub.core.links import ObjectKey
 from ctxhub.core.paths.selectors import EVERYWHERE, bears_on, find_candidates, nouns_with_paths
@@ -47,7 +47,7 @@ ChangedPath = Callable[[str, Mapping[str, Any]], str | None]
 changed_paths: dict[str, ChangedPath] = {}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FileChange:
     path: str
     agent_id: int | None

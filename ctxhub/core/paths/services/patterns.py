@@ -1,20 +1,20 @@
 """Writes the patterns of objects, in the transaction of the change."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from django.dispatch import receiver
 
 from ctxhub.core import registry
 from ctxhub.core.kit import sql
+from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.paths.heads import head_of
 from ctxhub.core.search.services.index import forgotten
 
 COLUMNS = ("project_id", "kind", "object_id", "position", "pattern", "head", "stale")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PatternChange:
     """The patterns of an object before and after a write. `stale`: its count before the write."""
 

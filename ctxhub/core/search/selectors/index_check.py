@@ -1,8 +1,8 @@
 """Checks the index: compares entries with the objects they were made of, read again."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
+from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.kit.transactions import write_transaction
 from ctxhub.core.registry import Noun, indexed_nouns
 from ctxhub.core.search.documents import Document, known_words, passages, scope_words
@@ -33,7 +33,7 @@ VOCABULARY = "in the vocabulary with other words than its own"
 WORD = "a word of nothing"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Fault:
     """A difference between the index and an object (`ref`), a passage (its id) or a word; `what` names it."""
 
@@ -42,7 +42,7 @@ class Fault:
     ref: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Comparison:
     """The current documents of some objects, and by object id the faults of those that differ."""
 

@@ -2,11 +2,12 @@
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from typing import Any
 
 from ctxhub.core.kit import sql
+from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.registry import Noun, indexed_nouns
 from ctxhub.core.search.documents import PARTS, Document
 
@@ -14,7 +15,7 @@ BATCH_SIZE = 500
 ID_BATCH_SIZE = 10_000
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Entry:
     """An entry with its passages; each is a tuple of part, start, size, words and scope."""
 

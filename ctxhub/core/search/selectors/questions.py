@@ -1,7 +1,7 @@
 """Prepares a search: parses and corrects the query, weighs its terms, and resolves the filters."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Unpack
 
 from typing_extensions import TypedDict
@@ -10,6 +10,7 @@ from ctxhub.core import registry
 from ctxhub.core.events.selectors.events import moment_of
 from ctxhub.core.kit import sql
 from ctxhub.core.kit.errors import NotFound, shown
+from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.kit.inputs import clean_moment, clean_name, clean_one_of, clean_query, clean_words
 from ctxhub.core.kit.tool_names import operation
 from ctxhub.core.search.alternatives import all_with_meanings, with_beginnings, with_meanings
@@ -41,7 +42,7 @@ class SearchFilters(TypedDict, total=False):
     earlier: bool
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Search:
     """A prepared search: the resolved filters, the query, and the weight of each term.
 

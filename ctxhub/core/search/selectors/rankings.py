@@ -2,8 +2,9 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.search.candidates_of_kinds import find_candidates_of_kinds
 from ctxhub.core.search.excerpts import Wanted
 from ctxhub.core.search.ranking import Ranked, rank
@@ -17,7 +18,7 @@ ObjectKey = tuple[str, int]
 _SYNTAX = re.compile(r'["“”*]|(?<!\S)-+(?=\S)')
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Rankings:
     """The objects in force that match, with their scores (0 to 1), best first; and the words for excerpts.
 

@@ -1,10 +1,11 @@
 """Full-text search over all searchable objects of a project."""
 
 from collections.abc import Container, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any, Unpack
 
 from ctxhub.core import registry
+from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.kit.inputs import clean_limit, clean_one_of
 from ctxhub.core.kit.listing import COUNTED_TO, Listing, total_of
 from ctxhub.core.links import ObjectKey
@@ -33,7 +34,7 @@ MOST_TERMS = 0.6
 STALE = 0.85
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Hit:
     """One hit. `score`: 0 to 1; `tokens`: of title and excerpt; `more`: nearly equal hits left out.
 
@@ -57,7 +58,7 @@ class Hit:
         return round(self.ranked.score, 2)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Found:
     """A search result. `total`: as `total_of` returns it; `search`: None if a filter excludes everything."""
 

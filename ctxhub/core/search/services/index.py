@@ -1,7 +1,7 @@
 """Updates the search index. Services call it in the transaction of the write that they index."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from functools import partial
 
@@ -9,6 +9,7 @@ from django.dispatch import Signal
 
 from ctxhub.core import registry
 from ctxhub.core.kit import sql
+from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.search.documents import (
     PARTS,
     Analysis,
@@ -40,7 +41,7 @@ WORD_BATCH_SIZE = 1_000
 forgotten = Signal()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class LastPassage:
     """The last passage of an entry: entry id, number, start offset, and when its object last changed."""
 

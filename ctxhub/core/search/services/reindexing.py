@@ -1,12 +1,12 @@
 """Repairs the index: missing, leftover and wrong entries. Runs while others write."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import chain
 
 from django.db import connection
 
 from ctxhub.core.kit import sql
+from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.kit.transactions import touch_transaction, write_transaction
 from ctxhub.core.models import Project
 from ctxhub.core.registry import Noun, indexed_nouns
@@ -40,7 +40,7 @@ _FROM_SCRATCH = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Reindexed:
     """Progress: how many objects were compared, and how many of them were indexed again."""
 
