@@ -132,9 +132,7 @@ def lay_out(
 
 def _dot(tick: Tick, lane: Lane, scale: _Scale) -> Dot:
     radius = min(LEAST_RADIUS + 0.7 * math.log2(tick.count), MOST_RADIUS)
-    return Dot(
-        scale.x(tick.begin + (tick.end - tick.begin) / 2), lane.row(tick.subject), round(radius, 1), tick
-    )
+    return Dot(scale.x(tick.at), lane.row(tick.subject), round(radius, 1), tick)
 
 
 def _stripes(bars: Sequence[Bar], lanes: Mapping[int | None, Lane], scale: _Scale) -> list[Stripe]:

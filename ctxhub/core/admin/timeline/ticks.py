@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Sequence
 from datetime import datetime, timedelta
+from functools import cache
 
 from ctxhub.core.admin.time_slots import HOUR, MINUTE, TEN_MINUTES, count_by_slot
 from ctxhub.core.admin.timeline.periods import Period
@@ -22,12 +23,11 @@ COLUMNS = 72
 
 @frozen
 class Tick:
-    """`count` events of a subject in the column from `begin` until before `end`."""
+    """`count` events of a subject in the column around `at`."""
 
     agent_id: int | None
     subject: str
-    begin: datetime
-    end: datetime
+    at: datetime
     count: int
 
 
@@ -36,13 +36,18 @@ def count_ticks(project: Project, period: Period) -> Sequence[Tick]:
     width = period.length / COLUMNS
     slot = _slot(width)
     events = Event.objects.in_project(project.pk).filter(at__gte=period.begin, at__lt=period.end)
+
+    @cache
+    def column_of(at: datetime) -> int:
+        column = int((at + slot / 2 - period.begin) / width)
+        return min(max(column, 0), COLUMNS - 1)
+
     counts: Counter[tuple[int, int | None, str]] = Counter()
     for at, agent_id, noun, count in count_by_slot(events, "at", slot, "agent_id", "noun"):
-        column = int((at + slot / 2 - period.begin) / width)
-        column = min(max(column, 0), COLUMNS - 1)
-        counts[column, agent_id, SUBJECT_OF_NOUN.get(noun, "other")] += count
+        counts[column_of(at), agent_id, SUBJECT_OF_NOUN.get(noun, "other")] += count
+    middles = [period.begin + (column + 0.5) * width for column in range(COLUMNS)]
     return [
-        Tick(agent_id, subject, period.begin + column * width, period.begin + (column + 1) * width, count)
+        Tick(agent_id, subject, middles[column], count)
         for (column, agent_id, subject), count in sorted(counts.items(), key=lambda each: each[0][0])
     ]
 
