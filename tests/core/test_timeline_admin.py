@@ -2,6 +2,7 @@
 
 import re
 from datetime import UTC, datetime, timedelta
+from html.parser import HTMLParser
 from typing import Any
 
 import pytest
@@ -17,7 +18,9 @@ from ctxhub.core.kit.errors import Conflict
 from ctxhub.core.models import Event, Project, Visit
 from ctxhub.core.refusals.services import WRITER
 from ctxhub.core.toolbox.dispatch import call
+from tests.hostile import HOSTILE
 from tests.people import VIEWER, member, person, signed_in
+from tests.query_plans import explained, plan_by_indexes
 from tracking.models import Lease
 
 pytestmark = pytest.mark.django_db
@@ -45,6 +48,18 @@ def refs_in(log: Any) -> list[str]:
 def write_at(moment: datetime, caller: Caller, tool: str, **arguments: object) -> None:
     with time_machine.travel(moment, tick=False):
         call(caller, tool, arguments)
+
+
+def markup(page: str) -> set[tuple[str, ...]]:
+    """The elements of a page, each with the names of its attributes."""
+    found: set[tuple[str, ...]] = set()
+
+    class Reader(HTMLParser):
+        def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+            found.add((tag, *(name for name, _ in attrs)))
+
+    Reader().feed(page)
+    return found
 
 
 def table(page: str) -> dict[str, list[int]]:
@@ -178,6 +193,45 @@ def test_statements_do_not_grow_with_what_happened(client: Client, ada: Caller, 
         act(ben, n)
     assert statements() <= few
     assert few <= 20
+
+
+@pytest.mark.every_engine
+def test_each_table_of_an_app_is_read_once(client: Client, ada: Caller) -> None:
+    call(ada, "message", {"action": "send", "text": "Number 1", "to": ["eve"]})
+    call(ada, "file", {"action": "lease", "paths": ["src/**"]})
+    with CaptureQueriesContext(connection) as captured:
+        shown(client)
+    for table in ("messaging_message", "messaging_delivery", "tracking_lease", "tracking_leasepath"):
+        assert sum(f'FROM "{table}"' in query["sql"] for query in captured) == 1, table
+
+
+def test_the_newest_decisions_are_found_by_time(client: Client, ada: Caller) -> None:
+    for n in range(50):
+        call(ada, "memory", {"action": "add", "title": f"Note {n}", "content": "Text"})
+    call(ada, "decision", {"action": "set", "key": "api/auth", "value": "JWT"})
+    plan_by_indexes()
+    with CaptureQueriesContext(connection) as captured:
+        shown(client)
+    [statement] = [query["sql"] for query in captured if "'decision'" in query["sql"]]
+    plan = explained(statement)
+    assert "core_event_by_time" in plan
+    # SQLite sorts events of the same time: the "right part" of the order.
+    assert "TEMP B-TREE FOR ORDER BY" not in plan
+
+
+def test_hostile_texts_add_no_element_and_no_attribute(client: Client, ada: Caller) -> None:
+    def act(text: str, path: str) -> None:
+        call(ada, "decision", {"action": "set", "key": "api/auth", "value": text})
+        call(ada, "file", {"action": "record", "path": path, "change": "modified"})
+        call(ada, "file", {"action": "lease", "paths": [path]})
+        call(ada, "message", {"action": "send", "text": text, "to": ["eve"], "priority": "high"})
+
+    for n in range(10):
+        act(f"Number {n}", f"src/{n}/auth.py")
+    expected = markup(shown(client))
+    for n, text in enumerate(HOSTILE):
+        act(text.replace("\0", ""), f"<b onclick='x'>{n}/\"><script>{n}.py")
+        assert markup(shown(client)) == expected, text
 
 
 @time_machine.travel(NOON, tick=False)

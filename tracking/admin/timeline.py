@@ -3,19 +3,18 @@
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from typing import NamedTuple
 
 from django.db.models import Count
 from django.db.models.functions import Coalesce
-from django.urls import reverse
 
-from ctxhub.core.admin.timeline import sources
 from ctxhub.core.admin.timeline.periods import Period
-from ctxhub.core.admin.timeline.sources import Account, Bar
-from ctxhub.core.admin.urls import list_url
+from ctxhub.core.admin.timeline.sources import Account, Additions, Bar, sources
+from ctxhub.core.admin.urls import in_project, list_url, row_urls
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.models import Project
-from tracking.models import FileChange, Lease
+from tracking.models import FileChange, Lease, LeasePath
 from tracking.selectors.leases import is_silent
 
 LEASES_SHOWN = 300
@@ -34,32 +33,64 @@ class Folder:
     url: str
 
 
-def lease_bars(project: Project, period: Period) -> list[Bar]:
+class Taken(NamedTuple):
+    """A lease of the period. `ends_at`: when it was released or expires."""
+
+    id: int
+    agent_id: int
+    agent: str
+    seen_at: datetime | None
+    exclusive: bool
+    begins_at: datetime
+    ends_at: datetime
+
+
+def leases_and_changes(project: Project, period: Period) -> Additions:
+    return Additions(bars=_lease_bars(project, period), accounts=_changed_files(project, period))
+
+
+def _lease_bars(project: Project, period: Period) -> list[Bar]:
     """The newest 300 leases of the period, from taken to their end, or to now if they are live."""
-    ended = Coalesce("released_at", "expires_at")
-    leases = Lease.objects.in_project(project.pk).filter(created_at__lt=period.end)
-    shown = leases.annotate(ended=ended).filter(ended__gt=period.begin).select_related("agent")
+    leases = _leases(project, period)
+    paths = _paths(project, [lease.id for lease in leases])
+    url_of = row_urls("admin:tracking_lease_change")
     now = clock.now()
     return [
         Bar(
             lease.agent_id,
-            lease.created_at,
-            min(lease.ended, now),
-            f"{lease.agent.name}: {', '.join(sorted(path.pattern for path in lease.paths.all()))[:200]}",
-            reverse("admin:tracking_lease_change", args=[lease.pk]),
+            lease.begins_at,
+            min(lease.ends_at, now),
+            f"{lease.agent}: {', '.join(sorted(paths[lease.id]))[:200]}",
+            url_of(lease.id),
             _role(lease, now),
         )
-        for lease in shown.prefetch_related("paths").order_by("-pk")[:LEASES_SHOWN]
+        for lease in leases
     ]
 
 
-def _role(lease: Lease, now: datetime) -> str:
-    if lease.state(now) == "live" and is_silent(lease.agent.last_seen_at, now):
+def _leases(project: Project, period: Period) -> list[Taken]:
+    ends_at = Coalesce("released_at", "expires_at")
+    leases = Lease.objects.in_project(project.pk).filter(created_at__lt=period.end)
+    shown = leases.annotate(ends_at=ends_at).filter(ends_at__gt=period.begin).order_by("-pk")
+    columns = ("pk", "agent_id", "agent__name", "agent__last_seen_at", "exclusive", "created_at", "ends_at")
+    return [Taken(*row) for row in shown.values_list(*columns)[:LEASES_SHOWN]]
+
+
+def _paths(project: Project, lease_ids: Sequence[int]) -> Mapping[int, Sequence[str]]:
+    paths: dict[int, list[str]] = defaultdict(list)
+    found = LeasePath.objects.in_project(project.pk).filter(lease__in=lease_ids).order_by()
+    for lease_id, pattern in found.values_list("lease_id", "pattern"):
+        paths[lease_id].append(pattern)
+    return paths
+
+
+def _role(lease: Taken, now: datetime) -> str:
+    if lease.ends_at > now and is_silent(lease.seen_at, now):
         return "silent"
     return "exclusive" if lease.exclusive else "shared"
 
 
-def changed_files(project: Project, period: Period) -> list[Account]:
+def _changed_files(project: Project, period: Period) -> list[Account]:
     """For each agent, the folders in which it changed most, of the period's newest changes."""
     changes = FileChange.objects.in_project(project.pk).filter(at__gte=period.begin, at__lt=period.end)
     newest = changes.order_by("-at", "-pk").values("pk")[:CHANGES_READ]
@@ -67,10 +98,11 @@ def changed_files(project: Project, period: Period) -> list[Account]:
     by_agent: dict[int | None, Counter[str]] = defaultdict(Counter)
     for agent_id, path, count in counted.values_list("agent_id", "resource__path").annotate(Count("pk")):
         by_agent[agent_id][path] += count
-    return [_account(project, agent_id, files) for agent_id, files in by_agent.items()]
+    page = list_url("tracking_filechange")
+    return [_account(project, page, agent_id, files) for agent_id, files in by_agent.items()]
 
 
-def _account(project: Project, agent_id: int | None, files: Mapping[str, int]) -> Account:
+def _account(project: Project, page: str, agent_id: int | None, files: Mapping[str, int]) -> Account:
     folders: dict[str, Counter[str]] = defaultdict(Counter)
     for path, count in files.items():
         folder, _, name = path.rpartition("/")
@@ -80,16 +112,15 @@ def _account(project: Project, agent_id: int | None, files: Mapping[str, int]) -
         agent_id,
         "Files",
         "ctxhub/timeline_files.html",
-        [_folder(project, path, names) for path, names in largest[:FOLDERS_SHOWN]],
+        [_folder(project, page, path, names) for path, names in largest[:FOLDERS_SHOWN]],
         more=max(len(largest) - FOLDERS_SHOWN, 0),
     )
 
 
-def _folder(project: Project, path: str, names: Counter[str]) -> Folder:
+def _folder(project: Project, page: str, path: str, names: Counter[str]) -> Folder:
     named = [name for name, _ in names.most_common(FILES_NAMED)]
-    url = list_url("tracking_filechange", project, q=f"{path}/" if path else named[0])
+    url = in_project(page, project, q=f"{path}/" if path else named[0])
     return Folder(path, names.total(), named, len(names) - len(named), url)
 
 
-sources.bars.append(lease_bars)
-sources.accounts.append(changed_files)
+sources.append(leases_and_changes)

@@ -7,10 +7,9 @@ from typing import Any
 
 from django.db.models.functions import Left
 
-from ctxhub.core.admin.refs import page_of_row
-from ctxhub.core.admin.timeline import sources
 from ctxhub.core.admin.timeline.periods import Period
-from ctxhub.core.admin.timeline.sources import Account
+from ctxhub.core.admin.timeline.sources import Account, Additions, sources
+from ctxhub.core.admin.urls import row_urls
 from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.models import Event, Project
 from memory.decisions.models.decision import Decision, DecisionRevision
@@ -36,28 +35,31 @@ class Changed:
     url: str = ""
 
 
-def changed_decisions(project: Project, period: Period) -> list[Account]:
+def changed_decisions(project: Project, period: Period) -> Additions:
     """Of the period's newest 500 events of decisions."""
     events = Event.objects.in_project(project.pk).filter(
         noun="decision", at__gte=period.begin, at__lt=period.end
     )
-    found = events.order_by("-pk").values_list("agent_id", "ref", "verb", "data")[:EVENTS_READ]
+    # By time, as the period is: by id, SQLite would sort all that the period has.
+    newest = events.order_by("-at", "-pk").values_list("agent_id", "ref", "verb", "data")[:EVENTS_READ]
     by_agent: dict[int | None, dict[str, Changed]] = defaultdict(dict)
-    for agent_id, ref, verb, data in reversed(found):
+    for agent_id, ref, verb, data in reversed(newest):
         key = ref.removeprefix("decision:")
         by_agent[agent_id][key] = _joined(by_agent[agent_id].get(key), key, verb, data)
     shown = {agent_id: list(reversed(changes.values())) for agent_id, changes in by_agent.items()}
     values = _Values(project.pk, [each for changes in shown.values() for each in changes[:SHOWN]])
-    return [
-        Account(
-            agent_id,
-            "Decisions",
-            "ctxhub/timeline_decisions.html",
-            [values.completed(each) for each in changes[:SHOWN]],
-            more=max(len(changes) - SHOWN, 0),
-        )
-        for agent_id, changes in shown.items()
-    ]
+    return Additions(
+        accounts=[
+            Account(
+                agent_id,
+                "Decisions",
+                "ctxhub/timeline_decisions.html",
+                [values.completed(each) for each in changes[:SHOWN]],
+                more=max(len(changes) - SHOWN, 0),
+            )
+            for agent_id, changes in shown.items()
+        ]
+    )
 
 
 def _joined(earlier: Changed | None, key: str, verb: str, data: Mapping[str, Any]) -> Changed:
@@ -71,6 +73,7 @@ class _Values:
     """The values of decisions at versions, read with two statements."""
 
     def __init__(self, project_id: int, changes: Sequence[Changed]) -> None:
+        self._url_of = row_urls("admin:memory_decision_read")
         self._ids: dict[str, int] = {}
         self._values: dict[tuple[int, str], str] = {}
         decisions = Decision.objects.in_project(project_id).filter(key__in={each.key for each in changes})
@@ -98,8 +101,8 @@ class _Values:
             change,
             old=self._values.get((row_id, change.was), ""),
             new=self._values.get((row_id, change.version), ""),
-            url=page_of_row("decision", row_id) or "",
+            url=self._url_of(row_id),
         )
 
 
-sources.accounts.append(changed_decisions)
+sources.append(changed_decisions)

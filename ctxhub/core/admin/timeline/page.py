@@ -9,12 +9,11 @@ from zoneinfo import ZoneInfo
 from django.urls import reverse
 
 from ctxhub.core.accounts.selectors.config import read_config
-from ctxhub.core.admin.timeline import sources
 from ctxhub.core.admin.timeline.choices import period_choices
 from ctxhub.core.admin.timeline.lanes import lay_out
 from ctxhub.core.admin.timeline.periods import Period, read_period
 from ctxhub.core.admin.timeline.refusals import refusal_marks
-from ctxhub.core.admin.timeline.sources import Account, Arrow, Bar, Mark
+from ctxhub.core.admin.timeline.sources import Account, Arrow, Bar, Mark, sources
 from ctxhub.core.admin.timeline.svg import marks_svg
 from ctxhub.core.admin.timeline.ticks import SUBJECTS, Tick, count_ticks
 from ctxhub.core.admin.urls import in_project
@@ -56,6 +55,7 @@ class _Found:
     ticks: Sequence[Tick]
     bars: Sequence[Bar]
     arrows: Sequence[Arrow]
+    accounts: Sequence[Account]
     marks: Sequence[Mark]
     agents: Sequence[tuple[int | None, str, str]]
     totals: Mapping[int | None, int]
@@ -99,8 +99,10 @@ def same_period(page: str, project: Project, period: Period, **query: Any) -> st
 
 def _find(project: Project, period: Period) -> _Found:
     ticks = count_ticks(project, period)
-    bars = [bar for find in sources.bars for bar in find(project, period)]
-    arrows = [arrow for find in sources.arrows for arrow in find(project, period)]
+    additions = [find(project, period) for find in sources]
+    bars = [bar for each in additions for bar in each.bars]
+    arrows = [arrow for each in additions for arrow in each.arrows]
+    accounts = [account for each in additions for account in each.accounts]
     marks = refusal_marks(project, period)
     totals: Counter[int | None] = Counter()
     for tick in ticks:
@@ -108,7 +110,7 @@ def _find(project: Project, period: Period) -> _Found:
     concerned = [bar.agent_id for bar in bars] + [arrow.agent_id for arrow in arrows]
     for agent_id in (*concerned, *(mark.agent_id for mark in marks)):
         totals[agent_id] += 0
-    return _Found(ticks, bars, arrows, marks, _agents(project, totals), totals)
+    return _Found(ticks, bars, arrows, accounts, marks, _agents(project, totals), totals)
 
 
 def _agents(project: Project, totals: Mapping[int | None, int]) -> list[tuple[int | None, str, str]]:
@@ -146,9 +148,8 @@ def _rows(found: _Found) -> list[Row]:
 
 def _stories(project: Project, period: Period, found: _Found) -> list[Story]:
     accounts: dict[int | None, list[Account]] = defaultdict(list)
-    for tell in sources.accounts:
-        for account in tell(project, period):
-            accounts[account.agent_id].append(account)
+    for account in found.accounts:
+        accounts[account.agent_id].append(account)
     return [
         Story(
             agent_id,

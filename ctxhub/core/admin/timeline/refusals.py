@@ -13,7 +13,9 @@ MARKS_SHOWN = 300
 
 def refusal_marks(project: Project, period: Period) -> Sequence[Mark]:
     """The newest 300; those of agents that are not registered have no lane."""
-    found = refusals_between(project.pk, period.begin, period.end)[:MARKS_SHOWN]
+    columns = ("name", "folded", "ref", "code", "count", "last_at", "note")
+    newest = refusals_between(project.pk, period.begin, period.end).values_list(*columns, named=True)
+    found = list(newest[:MARKS_SHOWN])
     names = {refusal.folded for refusal in found}
     agents = Agent.objects.in_project(project.pk).filter(folded__in=names)
     ids = dict(agents.values_list("folded", "pk"))

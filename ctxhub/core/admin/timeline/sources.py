@@ -1,4 +1,4 @@
-"""What apps add to the timeline: they append functions to these lists, since core imports no app."""
+"""What apps add to the timeline: they append a function to `sources`, since core imports no app."""
 
 from collections.abc import Callable, Sequence
 from datetime import datetime
@@ -58,6 +58,13 @@ class Account:
     more: int = 0
 
 
-bars: list[Callable[[Project, Period], Sequence[Bar]]] = []
-arrows: list[Callable[[Project, Period], Sequence[Arrow]]] = []
-accounts: list[Callable[[Project, Period], Sequence[Account]]] = []
+@frozen
+class Additions:
+    """What one app adds to a timeline."""
+
+    bars: Sequence[Bar] = ()
+    arrows: Sequence[Arrow] = ()
+    accounts: Sequence[Account] = ()
+
+
+sources: list[Callable[[Project, Period], Additions]] = []
