@@ -7,7 +7,7 @@ import pytest
 
 from ctxhub.core.models import Project
 from ctxhub.core.search.candidates import find_candidates
-from ctxhub.core.search.candidates_of_kinds import find_candidates_of_kinds
+from ctxhub.core.search.candidates_of_kinds import FEW_OBJECTS, find_candidates_of_kinds
 from ctxhub.core.search.documents import Document, kind_word
 from ctxhub.core.search.engines import Narrowing
 from ctxhub.core.search.queries import Query, Term
@@ -17,6 +17,7 @@ from ctxhub.core.search.services.index import index_documents
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
 LIMIT = 2
 KINDS = ("decision", "message")
+ENTRIES = {"decision": 100, "message": FEW_OBJECTS}
 # ENOUGH times LIMIT for both kinds: with so many passages the rarest word leads alone.
 LEADS = 32
 RARE, COMMON = Term((("pelican",),), "pelican"), Term((("lock",),), "lock")
@@ -32,17 +33,16 @@ def index(project: Project, bodies: Sequence[str], kind: str = "decision", first
 
 
 def best(
-    project: Project, counts: Mapping[Term, int], kinds: Sequence[str] = KINDS, needs_all: bool = False
+    project: Project,
+    counts: Mapping[Term, int],
+    kinds: Sequence[str] = KINDS,
+    needs_all: bool = False,
+    entries: Mapping[str, int] = ENTRIES,
 ) -> Ids:
+    scope = Narrowing([[f"P{project.pk}"]])
+    query = Query(tuple(counts), needs_all=needs_all)
     weights = {term: worth(1_000, count) for term, count in counts.items()}
-    found = find_candidates_of_kinds(
-        Narrowing([[f"P{project.pk}"]]),
-        Query(tuple(counts), needs_all=needs_all),
-        weights,
-        kinds,
-        LIMIT,
-        counts,
-    )
+    found = find_candidates_of_kinds(scope, query, weights, kinds, LIMIT, counts, entries)
     assert {one.kind for one in found} <= set(kinds)
     return {kind: sorted(one.object_id for one in found if one.kind == kind) for kind in kinds}
 
@@ -77,7 +77,10 @@ def test_common_terms_order_what_the_rarest_found(apollo: Project, common: Term)
 def test_a_kind_in_which_the_rarest_find_too_few_is_searched_by_all_terms(apollo: Project) -> None:
     index(apollo, ["pelican"] * LEADS)
     index(apollo, ["lock"] * 3 + ["otter"], kind="message")
-    assert best(apollo, {RARE: LEADS, COMMON: 500}) == {"decision": [31, 32], "message": [2, 3]}
+    counts = {RARE: LEADS, COMMON: 500}
+    assert best(apollo, counts) == {"decision": [31, 32], "message": [2, 3]}
+    for many in ({}, {"message": FEW_OBJECTS + 1}):
+        assert best(apollo, counts, entries=many) == {"decision": [31, 32], "message": []}
 
 
 @pytest.mark.every_engine
@@ -91,14 +94,14 @@ def test_excluded_and_needed_terms_hold(apollo: Project) -> None:
     index(apollo, ["pelican"] * LEADS + ["pelican lock"])
     needed = best(apollo, {RARE: LEADS, COMMON: 500}, ["decision"], needs_all=True)
     assert needed == {"decision": [33]}
-    weights = {RARE: 1.0}
     found = find_candidates_of_kinds(
         Narrowing([[f"P{apollo.pk}"]]),
         Query((RARE,), excluded=(COMMON,)),
-        weights,
+        {RARE: 1.0},
         ["decision"],
         LIMIT,
         {RARE: LEADS},
+        ENTRIES,
     )
     assert sorted(one.object_id for one in found) == [31, 32]
 

@@ -1,4 +1,4 @@
-"""Counts of the terms of a question: rare ones anew each time, those of common ones for a minute."""
+"""Counts of the terms of a question: rare ones anew each time, those of common ones for ten minutes."""
 
 import pytest
 
@@ -17,7 +17,7 @@ def count(project: Project) -> int:
     return counted.of(TERM)
 
 
-def test_counts_of_common_terms_are_remembered_for_a_minute(
+def test_counts_of_common_terms_are_remembered_for_some_minutes(
     apollo: Project, hermes: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(counts, "COMMON", 3)

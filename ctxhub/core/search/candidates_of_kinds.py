@@ -22,6 +22,9 @@ from ctxhub.core.search.queries import Query, Term
 
 # In the words of so many times the limit of passages of a kind the common terms are looked for.
 READ = 4
+# Kinds with so few objects are searched by all terms where the rarest find too little. In larger ones, what
+# has none of the rarest is no good match, and the lists of common terms are long.
+FEW_OBJECTS = 5_000
 
 
 def find_candidates_of_kinds(
@@ -31,16 +34,17 @@ def find_candidates_of_kinds(
     kinds: Sequence[str],
     limit: int,
     counts: Mapping[Term, int],
+    entries: Mapping[str, int],
 ) -> list[Candidate]:
     """Return the best passages of these kinds, at most `limit` of each.
 
     The rarest terms select them if they are in enough passages; the others only order what those found.
-    `counts`: how many passages of the project have each term.
+    `counts`: how many passages of the project have each term; `entries`: how many objects are of each kind.
     """
     leading = _rarest_terms(query, weights, counts, ENOUGH * limit * len(kinds))
     found = _find_best(narrowing, query, weights, kinds, limit, leading)
     numbers = Counter(candidate.kind for candidate in found)
-    short = [kind for kind in kinds if numbers[kind] < limit]
+    short = [kind for kind in kinds if numbers[kind] < limit and 0 < entries.get(kind, 0) <= FEW_OBJECTS]
     if len(leading) == len(query.wanted) or not short:
         return found
     of_short = replace(narrowing, scope=[*narrowing.scope, [kind_word(kind) for kind in short]])

@@ -11,14 +11,14 @@ TermKey = tuple[tuple[tuple[str, ...], ...], bool]
 
 # Counting a common term takes up to 10 ms, and a few passages more hardly change its weight.
 COMMON = 1_000
-REMEMBERED_SECONDS = 60.0
+REMEMBERED_SECONDS = 600.0
 MOST_REMEMBERED = 10_000
 
 
 class Counts:
     """The number of passages of a project that have a term; its alternatives are counted separately.
 
-    Those of common terms may be a minute old.
+    Those of common terms may be ten minutes old.
     """
 
     def __init__(self, project_id: int) -> None:

@@ -71,7 +71,7 @@ def _candidates(project_id: int, words: Mapping[str, int], scope: Scope, limit: 
     similar = find_words_within(project_id, editable, NEAR_WORDS) if editable else {}
     terms = [_term(word, similar.get(word, ())) for word in words]
     counts = dict(zip(terms, frequencies([[f"P{project_id}"]], terms), strict=True))
-    total = count_entries(project_id)
+    total = sum(count_entries(project_id).values())
     weights = {term: worth(total, count) for term, count in counts.items() if count}
     if not weights:
         return []

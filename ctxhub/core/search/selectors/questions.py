@@ -46,7 +46,8 @@ class SearchFilters(TypedDict, total=False):
 class Search:
     """A prepared search: the resolved filters, the query, and the weight of each term.
 
-    `counts`: how many passages of the project have each term.
+    `counts`: how many passages of the project have each term; `entries`: how many objects of each kind are
+    searchable.
     """
 
     narrowing: Narrowing
@@ -55,6 +56,7 @@ class Search:
     method: str
     did_you_mean: str | None = None
     counts: Mapping[Term, int] = field(default_factory=dict)
+    entries: Mapping[str, int] = field(default_factory=dict)
 
 
 def prepare(
@@ -83,11 +85,13 @@ def prepare(
             corrected = Corrected(parsed)
     if match in ("any", "all"):
         corrected = Corrected(parsed, corrected.did_you_mean)
-    total = count_entries(project_id)
+    entries = count_entries(project_id)
+    total = sum(entries.values())
     weights = dict(_weighed(term, counts, total) for term in corrected.query.wanted)
     method = match if match != "auto" else "corrected" if corrected.did_you_mean else "any"
     looked_up = corrected.query.with_wanted(weights)
-    return Search(narrowing, looked_up, weights, method, corrected.did_you_mean, counts.of_all(weights))
+    known = counts.of_all(weights)
+    return Search(narrowing, looked_up, weights, method, corrected.did_you_mean, known, entries)
 
 
 def narrow(project_id: int, filters: SearchFilters) -> Narrowing | None:
@@ -115,15 +119,15 @@ def narrow(project_id: int, filters: SearchFilters) -> Narrowing | None:
     return None if by and vocabulary.agent_id is None else Narrowing(scope, since)
 
 
-def count_entries(project_id: int) -> int:
-    """Return about how many objects are searchable, from the stored counters."""
+def count_entries(project_id: int) -> dict[str, int]:
+    """Return about how many objects of each kind are searchable, from the stored counters."""
     kinds = [noun.kind for noun in registry.searched_nouns()]
     among, values = sql.among("noun", kinds)
-    [(count,)] = sql.rows(
-        f"SELECT coalesce(sum(count), 0) FROM core_tally WHERE project_id = %s AND {among}",
+    found = sql.rows(
+        f"SELECT noun, sum(count) FROM core_tally WHERE project_id = %s AND {among} GROUP BY noun",
         [project_id, *values],
     )
-    return int(count)
+    return {kind: int(count) for kind, count in found}
 
 
 # -- Pieces ----------------------------------------------------------------------------------------
@@ -151,7 +155,7 @@ def _weighed(term: Term, counts: Counts, total: int) -> tuple[Term, float]:
 
 def _similarity(project_id: int, narrowing: Narrowing, query: Query) -> Search:
     """Prepare a search by similarity: with the words of a text that have the highest weights (TF-IDF)."""
-    counts, total = Counts(project_id), count_entries(project_id)
+    counts, total = Counts(project_id), sum(count_entries(project_id).values())
     terms = [with_meanings(term) for term in query.wanted]
     counts.look_up(terms)
     weights = dict(_weighed(term, counts, total) for term in terms if counts.found(term))

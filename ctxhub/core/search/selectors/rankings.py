@@ -37,7 +37,13 @@ def rank_objects(project_id: int, text: str, kinds: Sequence[str], *, limit: int
     if prepared is None or not prepared.weights:
         return Rankings()
     candidates = find_candidates_of_kinds(
-        prepared.narrowing, prepared.query, prepared.weights, kinds, 2 * limit, prepared.counts
+        prepared.narrowing,
+        prepared.query,
+        prepared.weights,
+        kinds,
+        2 * limit,
+        prepared.counts,
+        prepared.entries,
     )
     found: dict[ObjectKey, Ranked] = {}
     for kind in kinds:
