@@ -2,9 +2,6 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from rapidfuzz import process
-from rapidfuzz.distance import OSA
-
 from ctxhub.core.kit import sql
 
 # Endings of inflected forms of a word; the plain word comes first.
@@ -22,6 +19,9 @@ def near_words(
     maximum is 1 for words of up to seven letters, 2 for longer ones, and 0 for those of under four, which
     are similar to too many.
     """
+    from rapidfuzz import process
+    from rapidfuzz.distance import OSA
+
     furthest = _furthest(word) if furthest is None else furthest
     found = process.extract_iter(word, known, scorer=OSA.distance, score_cutoff=furthest)
     near = sorted({(distance, near) for near, distance, _ in found if 0 < distance <= furthest})
@@ -49,6 +49,9 @@ def known_among(project_id: int, words: Iterable[str]) -> set[str]:
 
 def find_words_within(project_id: int, reaches: Mapping[str, int], at_most: int) -> dict[str, list[str]]:
     """Return the project's words within so many edits of each word, by distance, then alphabetically."""
+    from rapidfuzz import process
+    from rapidfuzz.distance import OSA
+
     lengths = {n for word, reach in reaches.items() for n in range(len(word) - reach, len(word) + reach + 1)}
     known = sorted(_known_words(project_id, lengths))
     found = {

@@ -2,8 +2,6 @@
 
 from collections.abc import Sequence
 
-from rapidfuzz.distance import OSA
-
 from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.search.abbreviations import Words, meanings
 from memory.decisions.search.keys import WeightedWord, key_words
@@ -96,6 +94,8 @@ def _word_similarity(one: str, other: str, forms: Sequence[Words]) -> float:
 
     `forms`: the meanings of the first.
     """
+    from rapidfuzz.distance import OSA
+
     if forms and (other,) in forms:
         return ABBREVIATION_SCORE
     if not (one.isalpha() and other.isalpha()):

@@ -3,8 +3,6 @@
 from collections.abc import Mapping, Sequence
 from typing import Annotated
 
-from rapidfuzz import fuzz
-
 # Pydantic builds the answer's schema and needs this TypedDict before Python 3.12.
 from typing_extensions import TypedDict
 
@@ -101,6 +99,8 @@ def _corrections(project_id: int, key: str) -> dict[str, list[str]]:
 
 def _correction_score(key: str, other: str) -> float:
     """Return 0..100: similarity of the letters, or that of the words if higher and the keys mean the same."""
+    from rapidfuzz import fuzz
+
     similarity = compare_keys(key, other)
     letters = fuzz.ratio(key.casefold(), other.casefold())
     return max(letters, 100 * similarity.score) if similarity.is_same else letters

@@ -2,9 +2,6 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from rapidfuzz import process
-from rapidfuzz.distance import OSA
-
 from ctxhub.core.search.analyser import Piece, pieces, runs
 from ctxhub.core.search.queries import MAX_TERMS
 from ctxhub.core.search.stop_words import SURFACE
@@ -28,6 +25,9 @@ def own_words(text: str) -> list[str]:
 
 def nearest(wanted: Mapping[str, int], own: Sequence[str]) -> dict[str, tuple[str, int]]:
     """For each query word within its allowed edits: the nearest word of the text, and the distance."""
+    from rapidfuzz import process
+    from rapidfuzz.distance import OSA
+
     found = {}
     for word, max_edits in wanted.items():
         if best := process.extractOne(word, own, scorer=OSA.distance, score_cutoff=max_edits):
