@@ -210,6 +210,21 @@ def test_what_went_stale_of_an_earlier_session_is_not_told(
     assert lines(ben) == []
 
 
+def test_what_went_stale_of_earlier_sessions_hides_nothing(
+    ada: Caller, ben: Caller, clock: time_machine.Traveller
+) -> None:
+    for number in range(30):
+        decide(ada, key=f"k{number}", paths=["src/**"])
+    read(ben, *(f"decision:k{number}" for number in range(25)))
+    clock.shift(60)
+    for summary in ("one", "two"):
+        save_session(caller=ben, session=summary, summary=summary)
+        clock.shift(60)
+    read(ben, "decision:k29")
+    make_stale(ada.project)
+    assert [line.split()[0] for line in lines(ben)] == ["decision:k29"]
+
+
 @pytest.mark.every_engine
 def test_what_it_was_given_is_told_among_many_stale_rows(
     ada: Caller, ben: Caller, clock: time_machine.Traveller

@@ -19,6 +19,9 @@ SIZES_READ = 3
 # Length normalisation: 1 / (73 + size) is, but for a constant factor, 1 / (0.55 + 0.45 * size / 60).
 LENGTH_COST = 73
 WEIGHT_UNITS = 1_000
+# What `candidate_of` reads, of an entry `e` and its passage `t`.
+COLUMNS = f"""e.id, e.kind, e.object_id, e.ref, e.updated_at, t.start, t.words, t.size, t.scope,
+            t.id - e.id * {PARTS}"""
 
 
 class Candidate(NamedTuple):
@@ -112,8 +115,7 @@ def _find_best(
     # The subquery ranks by id, worth and size; only the rows of the best are read in full.
     rows = sql.rows(
         f"""
-        SELECT e.id, e.kind, e.object_id, e.ref, e.updated_at, t.start, t.words, t.size, t.scope,
-            t.id - e.id * {PARTS}
+        SELECT {COLUMNS}
         FROM (
             SELECT m.id FROM ({dialect.with_sizes(f"{branches}) u WHERE TRUE{clauses}")}) m
             ORDER BY CAST(m.worth AS double precision) / ({LENGTH_COST} + m.size) DESC, m.id DESC LIMIT %s
@@ -180,7 +182,7 @@ def read_beginnings(project_id: int, kind: str, object_ids: Sequence[int]) -> li
     among, values = sql.among("e.object_id", object_ids)
     rows = sql.rows(
         f"""
-        SELECT e.id, e.kind, e.object_id, e.ref, e.updated_at, t.start, t.words, t.size, t.scope, 0
+        SELECT {COLUMNS}
         FROM core_searchentry e CROSS JOIN core_searchtext t
         WHERE e.project_id = %s AND e.kind = %s AND {among} AND t.id = e.id * {PARTS}""",
         [project_id, kind, *values],

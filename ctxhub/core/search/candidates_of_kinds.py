@@ -10,6 +10,7 @@ from typing import Any
 
 from ctxhub.core.kit import sql
 from ctxhub.core.search.candidates import (
+    COLUMNS,
     ENOUGH,
     LENGTH_COST,
     WEIGHT_UNITS,
@@ -88,8 +89,7 @@ def _find_best(
     worth, worth_values = _worth_of_others(others)
     rows = sql.rows(
         f"""
-        SELECT e.id, e.kind, e.object_id, e.ref, e.updated_at, t.start, t.words, t.size, t.scope,
-            t.id - e.id * {PARTS}
+        SELECT {COLUMNS}
         FROM (
             SELECT b.id, row_number() OVER (
                 PARTITION BY b.kind

@@ -87,11 +87,10 @@ def _decisions(caller: Caller, agent_id: int) -> Iterable[News]:
 
 def _stale(project_id: int, agent_id: int, now: datetime) -> list[News]:
     """What the agent was given in its current session, and may be wrong since files changed."""
-    found = find_stale(project_id, agent_id, MOST)
+    found = find_stale(project_id, agent_id)
     current = set(current_readers(project_id, [reader for reader, _, _ in found], now))
-    stale = {
-        (reader.kind, reader.object_id): (count, since) for reader, count, since in found if reader in current
-    }
+    newest = [each for each in found if each[0] in current][:MOST]
+    stale = {(reader.kind, reader.object_id): (count, since) for reader, count, since in newest}
     documents = read_documents(project_id, stale)
     news = [
         News(NoticeKey(*key, since.isoformat()), partial(_stale_line, documents[key].ref, count))

@@ -149,7 +149,7 @@ def find_given(
     return [object_id for (object_id,) in found]
 
 
-def find_stale(project_id: int, agent_id: int, at_most: int) -> list[tuple[Reader, int, datetime]]:
+def find_stale(project_id: int, agent_id: int) -> list[tuple[Reader, int, datetime]]:
     """The stale things that an agent was given, with how many changes and since when, the latest first.
 
     Of the newest STALE_READ of the project, and without those that it was told of since they are stale.
@@ -169,8 +169,8 @@ def find_stale(project_id: int, agent_id: int, at_most: int) -> list[tuple[Reade
             WHERE n.agent_id = %s AND n.kind = p.kind AND n.object_id = p.object_id
             AND n.created_at >= p.stale_since)
         GROUP BY b.agent_id, b.session_id, b.session_name, p.kind, p.object_id, p.stale, p.stale_since
-        ORDER BY p.stale_since DESC, p.kind, p.object_id LIMIT %s""",
-        [project_id, STALE_READ, project_id, agent_id, agent_id, at_most],
+        ORDER BY p.stale_since DESC, p.kind, p.object_id""",
+        [project_id, STALE_READ, project_id, agent_id, agent_id],
     )
     return [(_reader(row), count, sql.read_time(since)) for *row, count, since in found]
 
