@@ -10,7 +10,7 @@ from ctxhub.core.events.models.event import Event
 from ctxhub.core.events.models.tally import Tally
 from ctxhub.core.paths.models import PathPattern, StaleCursor
 from ctxhub.core.refusals.models import Refusal
-from ctxhub.core.search.models import SearchEntry, SearchText, SearchWord
+from ctxhub.core.search.models import SearchEntry, SearchText, SearchWord, TermCount
 from ctxhub.core.toolbox.models import StoredAnswer
 from ctxhub.core.use.models import EmptySearch, TokenUse
 from ctxhub.core.vocabulary.models import Category, Layer, Scope, Tag
@@ -36,6 +36,7 @@ __all__ = [
     "StoredAnswer",
     "Tag",
     "Tally",
+    "TermCount",
     "TokenUse",
     "Visit",
 ]

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping
 
 from ctxhub.core.search.matches import frequencies
 from ctxhub.core.search.queries import Term
+from ctxhub.core.search.stored_counts import LARGE, read_counts, store_later
 
 TermKey = tuple[tuple[tuple[str, ...], ...], bool]
 """The spellings of a term, and whether they are prefixes."""
@@ -18,21 +19,34 @@ MOST_REMEMBERED = 10_000
 class Counts:
     """The number of passages of a project that have a term; its alternatives are counted separately.
 
-    Those of common terms may be ten minutes old.
+    Those of common terms may be ten minutes old; a day if the project is large, with so many `objects`.
     """
 
-    def __init__(self, project_id: int) -> None:
+    def __init__(self, project_id: int, objects: int = 0) -> None:
         self._project_id = project_id
+        self._is_large = objects >= LARGE
         self._known: dict[TermKey, int] = {}
 
     def look_up(self, terms: Iterable[Term]) -> None:
         """Count the terms and their alternatives: in one statement, or none if all are known."""
         alone = {_key(each): each.alone for term in terms for each in (term, *term.also)}
         self._known |= _recall(self._project_id, alone.keys() - self._known.keys())
+        if self._is_large:
+            self._learn(self._read_stored(alone.keys() - self._known.keys()))
         new = {key: term for key, term in alone.items() if key not in self._known}
-        counts = frequencies([[f"P{self._project_id}"]], list(new.values()))
-        self._known |= zip(new, counts, strict=True)
-        _remember(self._project_id, zip(new, counts, strict=True))
+        counted = dict(zip(new, frequencies([[f"P{self._project_id}"]], list(new.values())), strict=True))
+        self._learn(counted)
+        if self._is_large:
+            common = {_name(key): count for key, count in counted.items() if count >= COMMON}
+            store_later(self._project_id, common)
+
+    def _learn(self, counts: Mapping[TermKey, int]) -> None:
+        self._known |= counts
+        _remember(self._project_id, counts)
+
+    def _read_stored(self, keys: Iterable[TermKey]) -> dict[TermKey, int]:
+        named = {_name(key): key for key in keys}
+        return {named[name]: count for name, count in read_counts(self._project_id, named).items()}
 
     def of(self, term: Term) -> int:
         """Return the count of the term itself."""
@@ -51,17 +65,23 @@ def _key(term: Term) -> TermKey:
     return term.spellings, term.prefix
 
 
+def _name(key: TermKey) -> str:
+    """How a term is stored. Its words are letters and digits."""
+    spellings, is_prefix = key
+    return "|".join(" ".join(words) for words in spellings) + "*" * is_prefix
+
+
 def _recall(project_id: int, keys: Iterable[TermKey]) -> dict[TermKey, int]:
     oldest = time.monotonic() - REMEMBERED_SECONDS
     remembered = {key: _remembered.get((project_id, key), (0, 0.0)) for key in keys}
     return {key: count for key, (count, at) in remembered.items() if count and at >= oldest}
 
 
-def _remember(project_id: int, counts: Iterable[tuple[TermKey, int]]) -> None:
+def _remember(project_id: int, counts: Mapping[TermKey, int]) -> None:
     if len(_remembered) > MOST_REMEMBERED:
         _remembered.clear()
     now = time.monotonic()
-    _remembered.update({(project_id, key): (count, now) for key, count in counts if count >= COMMON})
+    _remembered.update({(project_id, key): (count, now) for key, count in counts.items() if count >= COMMON})
 
 
 _remembered: dict[tuple[int, TermKey], tuple[int, float]] = {}

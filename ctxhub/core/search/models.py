@@ -54,6 +54,20 @@ class SearchText(ProjectRow):
         return f"{self.pk // self.PARTS}/{self.pk % self.PARTS}"
 
 
+class TermCount(ProjectRow):
+    """How many passages of a large project had a common term when they were counted."""
+
+    term = models.TextField()
+    count = models.PositiveIntegerField()
+    counted_at = models.DateTimeField()
+
+    class Meta(ProjectRow.Meta):
+        constraints = (models.UniqueConstraint(fields=("project", "term"), name="core_one_term_count"),)
+
+    def __str__(self) -> str:
+        return f"{self.term}: {self.count}"
+
+
 class SearchWord(ProjectRow):
     """An unstemmed word of a project's texts, for spelling correction within that project.
 

@@ -73,7 +73,9 @@ def prepare(
     parsed = parse(text, needs_all=match == "all")
     parsed = parsed.with_wanted(all_with_meanings(parsed.wanted[:MAX_TERMS]))
     parsed = widen(project_id, parsed) if match == "fuzzy" else parsed
-    counts = Counts(project_id)
+    entries = count_entries(project_id)
+    total = sum(entries.values())
+    counts = Counts(project_id, total)
     parsed = parsed.with_wanted(_with_prefixes_for_lost(project_id, parsed.wanted, counts))
     lost = frozenset(term for term in parsed.wanted if not counts.found(term))
     corrected = Corrected(parsed)
@@ -85,8 +87,6 @@ def prepare(
             corrected = Corrected(parsed)
     if match in ("any", "all"):
         corrected = Corrected(parsed, corrected.did_you_mean)
-    entries = count_entries(project_id)
-    total = sum(entries.values())
     weights = dict(_weighed(term, counts, total) for term in corrected.query.wanted)
     method = match if match != "auto" else "corrected" if corrected.did_you_mean else "any"
     looked_up = corrected.query.with_wanted(weights)
@@ -155,7 +155,8 @@ def _weighed(term: Term, counts: Counts, total: int) -> tuple[Term, float]:
 
 def _similarity(project_id: int, narrowing: Narrowing, query: Query) -> Search:
     """Prepare a search by similarity: with the words of a text that have the highest weights (TF-IDF)."""
-    counts, total = Counts(project_id), sum(count_entries(project_id).values())
+    total = sum(count_entries(project_id).values())
+    counts = Counts(project_id, total)
     terms = [with_meanings(term) for term in query.wanted]
     counts.look_up(terms)
     weights = dict(_weighed(term, counts, total) for term in terms if counts.found(term))
