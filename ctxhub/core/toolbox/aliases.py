@@ -78,6 +78,7 @@ OTHER_ARGUMENTS: Mapping[str, tuple[str, ...]] = {
     "dependency_type": ("type",),
     "depends_on": ("dependencies", "target"),
     "description": ("text", "content", "rationale", "reason", "task", "intent"),
+    "detail": ("full", "include_content"),
     "details": ("rationale", "description", "content", "text"),
     "duration": _MINUTES,
     "duration_minutes": _MINUTES,
