@@ -24,10 +24,13 @@ USABLE := $(shell \
 	$(if $(filter command,$(origin PYTHON)),&& [ "$$($(BIN)/python --version)" = "$$($(PYTHON) --version)" ]) \
 	&& echo yes)
 
+# The pip that Python brings may be old, and takes twice the time to look through the versions of each package.
+PIP_INSTALL = $(BIN)/python -m pip install -qq --disable-pip-version-check --no-compile --constraint constraints.txt
 define install
 	@echo "Installing what ctxhub needs into .venv; it takes a minute, and only this once ..."
-	@$(BIN)/python -m pip install -qq --disable-pip-version-check --constraint constraints.txt --editable '$(1)'
-	@$(BIN)/python -m compileall -qq ctxhub memory messaging sessions tracking
+	@$(PIP_INSTALL) --upgrade pip
+	@$(PIP_INSTALL) --editable '$(1)'
+	@$(BIN)/python -m compileall -qq -j 0 .venv/lib ctxhub memory messaging sessions tracking || true
 endef
 
 .PHONY: help serve demo test test-sqlite test-postgres coverage check $(CHECKS) install-dev clean new-venv
