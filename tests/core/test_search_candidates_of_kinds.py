@@ -4,15 +4,23 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 
 import pytest
+from django.db import connection
 
+from ctxhub.core.kit import sql
+from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Project
+from ctxhub.core.search import counts as search_counts
+from ctxhub.core.search import matches
 from ctxhub.core.search.candidates import find_candidates
 from ctxhub.core.search.candidates_of_kinds import FEW_OBJECTS, find_candidates_of_kinds
 from ctxhub.core.search.documents import Document, kind_word
 from ctxhub.core.search.engines import Narrowing
+from ctxhub.core.search.matches import frequencies, holds_most
 from ctxhub.core.search.queries import Query, Term
 from ctxhub.core.search.ranking import worth
+from ctxhub.core.search.selectors.rankings import rank_objects
 from ctxhub.core.search.services.index import index_documents
+from memory.memories.services.memories import add_memory
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
 LIMIT = 2
@@ -38,11 +46,12 @@ def best(
     kinds: Sequence[str] = KINDS,
     needs_all: bool = False,
     entries: Mapping[str, int] = ENTRIES,
+    by_row: bool = False,
 ) -> Ids:
     scope = Narrowing([[f"P{project.pk}"]])
     query = Query(tuple(counts), needs_all=needs_all)
     weights = {term: worth(1_000, count) for term, count in counts.items()}
-    found = find_candidates_of_kinds(scope, query, weights, kinds, LIMIT, counts, entries)
+    found = find_candidates_of_kinds(scope, query, weights, kinds, LIMIT, counts, entries, by_row=by_row)
     assert {one.kind for one in found} <= set(kinds)
     return {kind: sorted(one.object_id for one in found if one.kind == kind) for kind in kinds}
 
@@ -109,3 +118,47 @@ def test_excluded_and_needed_terms_hold(apollo: Project) -> None:
 def test_another_project_is_not_searched(apollo: Project, hermes: Project) -> None:
     index(hermes, ["pelican and lock"] * 3)
     assert best(apollo, {RARE: 3, COMMON: 3}) == {"decision": [], "message": []}
+
+
+@pytest.mark.every_engine
+def test_rows_told_by_themselves_are_those_of_the_project(apollo: Project, hermes: Project) -> None:
+    """Of a project that holds most of the hub PostgreSQL reads no list of its rows."""
+    for project in (apollo, hermes):
+        index(project, ["pelican", "pelican and lock", "lock", "a sea lock"])
+        index(project, ["lock", "sea", "badger"], kind="message")
+    for counts in (
+        {RARE: 2, COMMON: 5},
+        {RARE: 40, COMMON: 60},
+        {PHRASE: 1},
+        {BEGINNING: 5},
+        {WITH_OTHER: 6},
+    ):
+        assert best(apollo, counts, by_row=True) == best(apollo, counts)
+        assert any(best(apollo, counts).values())
+    terms = [RARE, COMMON, PHRASE, BEGINNING, WITH_OTHER]
+    scope = [[f"P{apollo.pk}"]]
+    assert frequencies(scope, terms, by_row=True) == frequencies(scope, terms) == [2, 4, 1, 4, 5]
+    of_messages = [*scope, [kind_word("message")]]
+    assert frequencies(of_messages, terms, by_row=True) == frequencies(of_messages, terms) == [0, 1, 0, 1, 2]
+
+
+@pytest.mark.every_engine
+@pytest.mark.parametrize(("objects", "most"), [(2, False), (3, True), (9, True)])
+def test_a_large_project_holds_most_with_a_quarter_of_the_passages(
+    apollo: Project, objects: int, most: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(matches, "LARGE", 2)
+    index(apollo, ["lock"] * 12)
+    if connection.vendor == "postgresql":
+        sql.execute("ANALYZE core_searchtext")
+    assert holds_most(objects) == (most and connection.vendor == "postgresql")
+    assert not holds_most(1)
+
+
+def test_a_brief_of_a_large_project_is_the_same(ada: Caller, monkeypatch: pytest.MonkeyPatch) -> None:
+    for number in range(3):
+        add_memory(caller=ada, title=f"Pelican {number}", content="A bird by the sea.")
+    small = rank_objects(ada.project_id, "pelican", ["memory"], limit=2)
+    for module in (matches, search_counts):
+        monkeypatch.setattr(module, "LARGE", 0)
+    assert rank_objects(ada.project_id, "pelican", ["memory"], limit=2).scores == small.scores != {}

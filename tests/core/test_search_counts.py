@@ -14,7 +14,7 @@ from ctxhub.core.events.services.cleanup import cleanup
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Project, TermCount
-from ctxhub.core.search import counts, stored_counts
+from ctxhub.core.search import counts, matches, stored_counts
 from ctxhub.core.search.counts import Counts
 from ctxhub.core.search.queries import Term
 from ctxhub.core.search.selectors.questions import prepare
@@ -22,7 +22,7 @@ from memory.memories.services.memories import add_memory
 from tests.core.test_search_candidates_of_kinds import index
 
 TERM = Term((("pelican",),), "pelican")
-LARGE = stored_counts.LARGE
+LARGE = matches.LARGE
 
 
 def count(project: Project, objects: int = 0) -> int:
@@ -57,7 +57,7 @@ def test_only_so_many_are_remembered(apollo: Project, monkeypatch: pytest.Monkey
 @pytest.fixture
 def large(apollo: Project, monkeypatch: pytest.MonkeyPatch) -> Project:
     """Apollo, which counts as large, after a process has counted the common `pelican` three times in it."""
-    monkeypatch.setattr(counts, "COMMON", 3)
+    monkeypatch.setattr(counts, "COMMON_IN_LARGE", 3)
     index(apollo, ["pelican"] * 3)
     assert count(apollo, LARGE) == 3
     stored_counts.WRITER.flush()
@@ -84,7 +84,7 @@ def test_a_project_that_is_not_large_counts_anew(large: Project, hermes: Project
 
 
 def test_a_search_in_a_large_project_stores_counts(apollo: Project, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(counts, "COMMON", 3)
+    monkeypatch.setattr(counts, "COMMON_IN_LARGE", 3)
     monkeypatch.setattr(counts, "LARGE", 3)
     caller = Caller(project=apollo, agent="ada")
     for number in range(3):

@@ -36,21 +36,24 @@ def find_candidates_of_kinds(
     limit: int,
     counts: Mapping[Term, int],
     entries: Mapping[str, int],
+    *,
+    by_row: bool = False,
 ) -> list[Candidate]:
     """Return the best passages of these kinds, at most `limit` of each.
 
     The rarest terms select them if they are in enough passages; the others only order what those found.
-    `counts`: how many passages of the project have each term; `entries`: how many objects are of each kind.
+    `counts`: how many passages of the project have each term; `entries`: how many objects are of each kind;
+    `by_row`: as `holds_most` says.
     """
     leading = _rarest_terms(query, weights, counts, ENOUGH * limit * len(kinds))
-    found = _find_best(narrowing, query, weights, kinds, limit, leading)
+    found = _find_best(narrowing, query, weights, kinds, limit, leading, by_row=by_row)
     numbers = Counter(candidate.kind for candidate in found)
     short = [kind for kind in kinds if numbers[kind] < limit and 0 < entries.get(kind, 0) <= FEW_OBJECTS]
     if len(leading) == len(query.wanted) or not short:
         return found
     of_short = replace(narrowing, scope=[*narrowing.scope, [kind_word(kind) for kind in short]])
     enough = [candidate for candidate in found if candidate.kind not in short]
-    return enough + _find_best(of_short, query, weights, short, limit, query.wanted)
+    return enough + _find_best(of_short, query, weights, short, limit, query.wanted, by_row=by_row)
 
 
 def _rarest_terms(
@@ -73,6 +76,8 @@ def _find_best(
     kinds: Sequence[str],
     limit: int,
     leading: Sequence[Term],
+    *,
+    by_row: bool,
 ) -> list[Candidate]:
     """Return the passages of each kind with the highest sums of term weights, normalised by length.
 
@@ -81,10 +86,9 @@ def _find_best(
     dialect = engine()
     clauses, clause_values = clauses_of(narrowing, query, "u.id")
     units = {term: round(weights[term] * WEIGHT_UNITS) for term in query.wanted}
-    branches = " UNION ALL ".join([dialect.branch_with_kind] * len(leading))
-    branch_values = [
-        value for term in leading for value in (units[term], dialect.expression(narrowing.scope, [term]))
-    ]
+    of_projects, scope = dialect.by_row(narrowing.scope) if by_row else ("", narrowing.scope)
+    branches = " UNION ALL ".join([f"{dialect.branch_with_kind}{of_projects}"] * len(leading))
+    branch_values = [value for term in leading for value in (units[term], dialect.expression(scope, [term]))]
     others = [(term, units[term]) for term in query.wanted if term not in leading]
     worth, worth_values = _worth_of_others(others)
     rows = sql.rows(

@@ -3,15 +3,17 @@
 import time
 from collections.abc import Iterable, Mapping
 
-from ctxhub.core.search.matches import frequencies
+from ctxhub.core.search.matches import LARGE, frequencies
 from ctxhub.core.search.queries import Term
-from ctxhub.core.search.stored_counts import LARGE, read_counts, store_later
+from ctxhub.core.search.stored_counts import read_counts, store_later
 
 TermKey = tuple[tuple[tuple[str, ...], ...], bool]
 """The spellings of a term, and whether they are prefixes."""
 
 # Counting a common term takes up to 10 ms, and a few passages more hardly change its weight.
 COMMON = 1_000
+# In large projects the passages of less common terms lie far apart: PostgreSQL takes 2 ms for 500.
+COMMON_IN_LARGE = 100
 REMEMBERED_SECONDS = 600.0
 MOST_REMEMBERED = 10_000
 
@@ -20,11 +22,14 @@ class Counts:
     """The number of passages of a project that have a term; its alternatives are counted separately.
 
     Those of common terms may be ten minutes old; a day if the project is large, with so many `objects`.
+    `by_row`: as `holds_most` says.
     """
 
-    def __init__(self, project_id: int, objects: int = 0) -> None:
+    def __init__(self, project_id: int, objects: int = 0, *, by_row: bool = False) -> None:
         self._project_id = project_id
+        self._by_row = by_row
         self._is_large = objects >= LARGE
+        self._common = COMMON_IN_LARGE if self._is_large else COMMON
         self._known: dict[TermKey, int] = {}
 
     def look_up(self, terms: Iterable[Term]) -> None:
@@ -34,15 +39,16 @@ class Counts:
         if self._is_large:
             self._learn(self._read_stored(alone.keys() - self._known.keys()))
         new = {key: term for key, term in alone.items() if key not in self._known}
-        counted = dict(zip(new, frequencies([[f"P{self._project_id}"]], list(new.values())), strict=True))
+        scope = [[f"P{self._project_id}"]]
+        counted = dict(zip(new, frequencies(scope, [*new.values()], by_row=self._by_row), strict=True))
         self._learn(counted)
         if self._is_large:
-            common = {_name(key): count for key, count in counted.items() if count >= COMMON}
+            common = {_name(key): count for key, count in counted.items() if count >= self._common}
             store_later(self._project_id, common)
 
     def _learn(self, counts: Mapping[TermKey, int]) -> None:
         self._known |= counts
-        _remember(self._project_id, counts)
+        _remember(self._project_id, {key: n for key, n in counts.items() if n >= self._common})
 
     def _read_stored(self, keys: Iterable[TermKey]) -> dict[TermKey, int]:
         named = {_name(key): key for key in keys}
@@ -81,7 +87,7 @@ def _remember(project_id: int, counts: Mapping[TermKey, int]) -> None:
     if len(_remembered) > MOST_REMEMBERED:
         _remembered.clear()
     now = time.monotonic()
-    _remembered.update({(project_id, key): (count, now) for key, count in counts.items() if count >= COMMON})
+    _remembered.update({(project_id, key): (count, now) for key, count in counts.items()})
 
 
 _remembered: dict[tuple[int, TermKey], tuple[int, float]] = {}

@@ -60,6 +60,9 @@ class _Sqlite:
     branch_with_kind = branch
     position = "instr"
 
+    def by_row(self, scope: Scope) -> tuple[str, Scope]:
+        return "", scope
+
     def name_of_kind(self, kind: str) -> str:
         return kind
 
@@ -114,6 +117,15 @@ class _Postgresql:
     branch_with_kind = branch.replace("t.size", "split_part(t.scope, ' ', 2) AS kind")
     position = "strpos"
 
+    def by_row(self, scope: Scope) -> tuple[str, Scope]:
+        """Return a condition for rows `t` of the projects of a scope, and the scope with its filters alone.
+
+        Looking up a word together with the project's reads the project's whole list: 1.5 ms of 600,000 rows.
+        """
+        projects, *filters = scope
+        ids = ", ".join(str(int(project.removeprefix("P"))) for project in projects)
+        return f" AND t.project_id IN ({ids})", [[], *filters]
+
     def name_of_kind(self, kind: str) -> str:
         return kind_word(kind)
 
@@ -130,7 +142,7 @@ class _Postgresql:
 
     def expression(self, scope: Scope, *groups: Sequence[Term]) -> str:
         """Match rows that have any term of each group."""
-        filters = [f"({' | '.join(map(_lexeme, words))})" for words in scope]
+        filters = [f"({' | '.join(map(_lexeme, words))})" for words in scope if words]
         wanted = [f"({' | '.join(map(self._term, terms))})" for terms in groups if terms]
         return " & ".join([*filters, *wanted])
 

@@ -11,17 +11,32 @@ from ctxhub.core.search.queries import Query, Term
 # Frequencies are counted up to this number: a term that is more common has next to no weight.
 COUNTED_TO = 20_000
 MATCHES_READ = 100
+# Projects with fewer objects have short lists of rows.
+LARGE = 50_000
+SHARE = 0.25
 
 
-def frequencies(scope: Scope, terms: Sequence[Term]) -> list[int]:
-    """Return how many passages have each term, counted up to COUNTED_TO."""
+def frequencies(scope: Scope, terms: Sequence[Term], *, by_row: bool = False) -> list[int]:
+    """Return how many passages have each term, counted up to COUNTED_TO. `by_row`: as `holds_most` says."""
     if not terms:
         return []
     dialect = engine()
-    count = f"(SELECT count(*) FROM ({dialect.found} LIMIT {COUNTED_TO}) c)"
+    of_projects, scope = dialect.by_row(scope) if by_row else ("", scope)
+    count = f"(SELECT count(*) FROM ({dialect.found}{of_projects} LIMIT {COUNTED_TO}) c)"
     values = [dialect.expression(scope, [term]) for term in terms]
     [counts] = sql.rows(f"SELECT {', '.join([count] * len(terms))}", values)
     return list(counts)
+
+
+def holds_most(objects: int) -> bool:
+    """Whether a project with so many objects holds so much of the hub that its rows are told by themselves.
+
+    PostgreSQL reads all rows of a word then, also those of other projects, but no list of the project's rows.
+    """
+    if sql.is_sqlite() or objects < LARGE:
+        return False
+    [(passages,)] = sql.rows("SELECT reltuples FROM pg_class WHERE oid = 'core_searchtext'::regclass")
+    return objects >= SHARE * float(passages)
 
 
 def any_entries(project_id: int, terms: Sequence[Term]) -> list[int | None]:

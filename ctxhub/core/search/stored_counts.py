@@ -1,4 +1,4 @@
-"""Counts of common terms, stored for all processes of the hub: counting one takes up to 10 ms on PostgreSQL.
+"""Counts of terms of large projects, stored for all processes: counting one takes up to 10 ms on PostgreSQL.
 
 Each agent starts a process of its own over stdio, and its first brief would count a dozen of them.
 """
@@ -13,8 +13,6 @@ from ctxhub.core.kit.background import BackgroundWriter
 from ctxhub.core.kit.counts import Counts, How
 from ctxhub.core.kit.transactions import touch_transaction
 
-# Terms of projects with fewer searchable objects are counted as quickly as stored counts are read.
-LARGE = 50_000
 # The weight of a common term hardly changes within a day.
 KEPT = timedelta(days=1)
 TERM_LENGTH = 200

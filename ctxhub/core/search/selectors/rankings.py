@@ -44,6 +44,7 @@ def rank_objects(project_id: int, text: str, kinds: Sequence[str], *, limit: int
         2 * limit,
         prepared.counts,
         prepared.entries,
+        by_row=prepared.by_row,
     )
     found: dict[ObjectKey, Ranked] = {}
     for kind in kinds:
