@@ -4,12 +4,14 @@ import json
 import socket
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.integrations.hook import EVENTS, HOOK, TOKEN, Run, Workplace, finished, is_silent
+from tests.integrations.forked_hook import fork_hook, forked_event
+from tests.integrations.hook import EVENTS, HOOK, TOKEN, Run, Workplace, is_silent
 from tests.integrations.stub_hub import BAD, Handler, dripping, refusing, serving, silent
 
 LIMIT_SECONDS = 5.0
@@ -20,14 +22,22 @@ def run_all(workplace: Workplace, events: list[str] = EVENTS) -> dict[str, Run]:
     """Each event once, some at a time."""
     runs: dict[str, Run] = {}
     for first in range(0, len(events), TOGETHER):
-        started = {event: workplace.start() for event in events[first : first + TOGETHER]}
-        runs |= {event: finished(one, workplace.input(event)) for event, one in started.items()}
+        now = events[first : first + TOGETHER]
+        started = {event: fork_hook(workplace, workplace.input(event)) for event in now}
+        runs |= {event: run.finished() for event, run in started.items()}
     return runs
 
 
 def assert_silent(runs: dict[str, Run]) -> None:
     assert {event: run for event, run in runs.items() if not is_silent(run)} == {}
     assert {event: run.seconds for event, run in runs.items() if run.seconds >= LIMIT_SECONDS} == {}
+
+
+def test_a_forked_hook_answers_as_a_started_one(at_stub: Workplace) -> None:
+    started = at_stub.event("session_start_startup", session_id="1")
+    forked = forked_event(at_stub, "session_start_startup", session_id="2")
+    assert started.context
+    assert replace(forked, seconds=started.seconds) == started
 
 
 @pytest.mark.parametrize("behaviour", BAD.values(), ids=BAD)
@@ -148,7 +158,7 @@ WRONG: list[Any] = [
 def test_fields_of_another_form_do_no_harm(at_stub: Workplace, field: str, value: Any) -> None:
     others = () if field.startswith("tool_") else ("session_end",)
     for event in ("pre_tool_use_edit", "post_tool_use_write", *others):
-        run = at_stub.event(event, **{field: value})
+        run = forked_event(at_stub, event, **{field: value})
         assert is_silent(run), event
 
 
