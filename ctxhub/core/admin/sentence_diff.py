@@ -6,8 +6,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby, islice, takewhile
 from typing import Literal
 
-from rapidfuzz.distance import LCSseq
-
 SENTENCES_COMPARED = 4_000
 WORDS_COMPARED = 600
 # Scripts without blanks between words: each character counts as a word. Han, kana, hangul.
@@ -43,6 +41,9 @@ def compare_sentences(old: str, new: str) -> Iterator[Step]:
 
 def matched(old: Sequence[str], new: Sequence[str]) -> Iterator[tuple[Sequence[str], Sequence[str]]]:
     """Runs of old and new items in order, by the longest common subsequence; both are equal where it runs."""
+    # Here, as each start of a hub would load it.
+    from rapidfuzz.distance import LCSseq
+
     old_end = new_end = 0
     for block in LCSseq.opcodes(old, new).as_matching_blocks():
         if old_end < block.a or new_end < block.b:
