@@ -15,7 +15,7 @@ BYTES_WORTH_A_VACUUM = 256 * 1024
 
 def empty_database() -> None:
     with connection.constraint_checks_disabled(), transaction.atomic(), connection.cursor() as cursor:
-        filled = _filled_tables(cursor)
+        filled = filled_tables(cursor)
         if connection.vendor == "postgresql":
             # Skips the check for rows that refer to the deleted ones.
             cursor.execute("SET LOCAL session_replication_role = replica")
@@ -25,7 +25,7 @@ def empty_database() -> None:
         _vacuum(filled)
 
 
-def _filled_tables(cursor: CursorWrapper) -> list[str]:
+def filled_tables(cursor: CursorWrapper) -> list[str]:
     cursor.execute(" UNION ALL ".join(f"SELECT '{t}' WHERE EXISTS (SELECT 1 FROM {t})" for t in _tables()))
     return [table for (table,) in cursor.fetchall()]
 

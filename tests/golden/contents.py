@@ -3,10 +3,14 @@
 import json
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from functools import cache
 from typing import Any
 
 from django.apps import apps
+from django.db import connection
 from django.db.models import Model
+
+from tests.emptying import filled_tables
 
 APPS = ("core", "memory", "messaging", "tracking", "agent_sessions")
 # Secrets differ in each run.
@@ -18,11 +22,19 @@ WITHOUT_ID = ("core_tally", "core_searchword", "agent_sessions_sessionresource")
 
 
 def contents() -> str:
+    with connection.cursor() as cursor:
+        filled = set(filled_tables(cursor))
     lines: list[str] = []
-    for model in sorted(apps.get_models(include_auto_created=True), key=lambda model: model._meta.db_table):
-        if model._meta.app_label in APPS:
-            lines += ["", f"## {model._meta.db_table}", *_rows(model)]
+    for table, model in _models().items():
+        lines += ["", f"## {table}", *(_rows(model) if table in filled else ())]
     return "\n".join([*lines, ""]).lstrip("\n")
+
+
+@cache
+def _models() -> dict[str, type[Model]]:
+    """Those of our apps, by table."""
+    models = {model._meta.db_table: model for model in apps.get_models(include_auto_created=True)}
+    return {table: model for table, model in sorted(models.items()) if model._meta.app_label in APPS}
 
 
 def _rows(model: type[Model]) -> Iterator[str]:
@@ -33,6 +45,7 @@ def _rows(model: type[Model]) -> Iterator[str]:
     yield from shown if has_id else sorted(shown)
 
 
+@cache
 def _is_link(model: type[Model]) -> bool:
     """Whether the model is the through table of a many-to-many field, identified by its two ends."""
     return any(
