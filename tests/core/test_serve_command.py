@@ -46,19 +46,23 @@ def assert_the_admin_has_its_static_files(http: HttpClient) -> None:
     assert (answer.status, answer.headers["content-type"]) == (200, 'text/css; charset="utf-8"')
 
 
-@pytest.mark.one_engine
-def test_a_stopped_serve_answers_waiting_calls(ready: Installation) -> None:
+def test_a_stopped_serve_answers_waiting_calls_and_writes_what_was_given(ready: Installation) -> None:
     token = (ready.folder / "setup_token").read_text()
     with ready.serving("--port", "0") as server, ThreadPoolExecutor() as pool:
         mcp, rest = server.hub.mcp(token), server.hub.rest(token, project="demo")
+        mcp.call("decision", "set", key="k", value="v")
         over_mcp = pool.submit(mcp.call, "message", "inbox", agent="zed", wait_seconds=50)
         over_rest = pool.submit(rest.get, "updates/", wait_seconds=50)
         time.sleep(2)  # Nothing tells that a call waits; a call that has not begun is answered too.
         assert not over_mcp.done()
         assert not over_rest.done()
+        given = ready.count(BriefingItem)
+        server.hub.mcp(token).call("get", refs=["decision:k"])
         server.process.send_signal(signal.SIGTERM)
         assert over_mcp.result(timeout=20)["count"] == 0
         assert over_rest.result(timeout=20).status == 200
+        server.process.wait(timeout=30)
+        assert ready.count(BriefingItem) == given + 1
 
 
 @pytest.mark.one_engine
@@ -92,37 +96,22 @@ def state_and_parent(process: int) -> list[str]:
 
 
 def test_several_workers_serve_every_address_warn_and_write_what_was_given(ready: Installation) -> None:
-    with ready.serving("--port", "0", "--host", "0.0.0.0", "--workers", "2") as server:
+    options = ("--port", "0", "--host", "0.0.0.0", "--workers", "2", "--mode", "mcp")
+    with ready.serving(*options) as server:
         assert server.hub.http().send("GET", "/readyz").status == 200
-        assert_it_writes_what_was_given_before_it_ends(ready, server)
+        assert server.hub.http().send("GET", "/admin/").status == 404, "they serve MCP alone"
+        mcp = server.hub.mcp((ready.folder / "setup_token").read_text())
+        mcp.call("decision", "set", key="k", value="v")
+        given = ready.count(BriefingItem)
+        mcp.call("get", refs=["decision:k"])
+        server.process.send_signal(signal.SIGTERM)
+        server.process.wait(timeout=30)
+        assert ready.count(BriefingItem) == given + 1
         log = server.log.read_text()
     assert "CTXHUB_ALLOWED_HOSTS" in log
     assert ("on SQLite one process writes at a time" in log) == (
         "sqlite" in ready.environment["DATABASE_URL"]
     )
-
-
-def test_one_process_writes_what_was_given_before_it_ends(ready: Installation) -> None:
-    with ready.serving("--port", "0") as server:
-        assert_it_writes_what_was_given_before_it_ends(ready, server)
-
-
-def assert_it_writes_what_was_given_before_it_ends(at: Installation, server: Server) -> None:
-    before = at.count(BriefingItem)
-    client = server.hub.mcp((at.folder / "setup_token").read_text())
-    client.call("decision", "set", key="k", value="v")
-    client.call("get", refs=["decision:k"])
-    server.process.send_signal(signal.SIGTERM)
-    server.process.wait(timeout=30)
-    assert at.count(BriefingItem) == before + 1
-
-
-@pytest.mark.one_engine
-@pytest.mark.parametrize(("mode", "admin", "mcp"), [("mcp", 404, 401), ("api", 302, 404)])
-def test_a_mode_serves_only_its_part(ready: Installation, mode: str, admin: int, mcp: int) -> None:
-    with ready.serving("--port", "0", "--mode", mode) as server:
-        assert server.hub.http().send("GET", "/admin/").status == admin
-        assert server.hub.http().send("POST", "/mcp", {}).status == mcp
 
 
 def test_serve_with_setup_prints_lines_with_its_port(django_db_setup: None) -> None:
@@ -143,16 +132,23 @@ def test_serve_with_setup_prints_lines_with_its_port(django_db_setup: None) -> N
 
 @pytest.fixture(scope="module")
 def configured(ready: Installation) -> Iterator[Server]:
-    """A server that was told its public address, and to log what it does."""
+    """A server that was told its public address, to log what it does, and to leave out MCP."""
     with ready.copied() as at:
         at.environment.update(CTXHUB_BASE_URL="https://hub.example.com", CTXHUB_LOG_LEVEL="INFO")
-        with at.serving("--setup", "--port", "0") as server:
+        with at.serving("--setup", "--port", "0", "--mode", "api") as server:
             yield server
 
 
 @pytest.mark.one_engine
 def test_a_configured_base_url_is_printed_in_the_lines(configured: Server) -> None:
     assert configured.said.count("https://hub.example.com/mcp") == 4
+
+
+@pytest.mark.one_engine
+def test_a_mode_serves_only_its_part(configured: Server) -> None:
+    """Of MCP alone: test_several_workers_serve_every_address_warn_and_write_what_was_given."""
+    assert configured.hub.http().send("GET", "/admin/").status == 302
+    assert configured.hub.http().send("POST", "/mcp", {}).status == 404
 
 
 @pytest.mark.one_engine
