@@ -17,14 +17,17 @@ from typing import Any
 import pytest
 from django.conf import LazySettings
 from django.contrib.auth import authenticate
+from django.core.management.base import CommandError
 from django.db import connection
 
 from ctxhub import env
 from ctxhub.core.accounts.services.access_tokens import create_token, find_token, revoke_token
 from ctxhub.core.kit.sqlite_file import ConnectionToExisting, close_to_others, make_file
 from ctxhub.core.models import AccessToken, Project
+from ctxhub.management.commands.setup import project_to_connect
 from ctxhub.management.first_user import ensure_superuser
-from ctxhub.management.ready_lines import stdio_environment
+from ctxhub.management.ready_lines import as_text, stdio_environment, stdio_lines
+from ctxhub.management.refusals import as_command_errors
 from ctxhub.management.setup_token import ensure_token, kept_project
 from tests.core.command_line import Installation, installation
 
@@ -282,7 +285,10 @@ def test_created_files_are_private_though_the_umask_shares_them(two_runs: TwoRun
 
 @pytest.mark.one_engine
 def test_created_files_are_private_though_the_umask_denies_the_owner(django_db_setup: None) -> None:
+    """`migrate` makes the database, which `setup` calls."""
     with installation() as at:
+        migrated = at.run("migrate", "--verbosity=0", umask=0o277)
+        assert (migrated.returncode, migrated.stdout, migrated.stderr) == (0, "", "")
         assert at.run("setup", "--no-input", umask=0o277).returncode == 0
         assert modes(at) == private_files()
 
@@ -318,15 +324,14 @@ def test_files_of_an_older_hub_become_private(tmp_path: Path) -> None:
 # -- Projects --------------------------------------------------------------------------------------
 
 
-@pytest.mark.one_engine
-def test_an_invalid_project_is_refused_with_a_sentence(two_runs: TwoRuns) -> None:
-    refused = two_runs.at.run("setup", "--no-input", "--project", "not a slug")
-    assert refused.returncode == 1
-    assert refused.stderr.startswith("CommandError: slug: 'not a slug' may hold letters")
+def test_an_invalid_project_is_refused_with_a_sentence(db: None) -> None:
+    with pytest.raises(CommandError, match=r"^slug: 'not a slug' may hold letters"), as_command_errors():
+        project_to_connect("not a slug")
 
 
-@pytest.mark.one_engine
-def test_a_second_project_is_created_and_stays_the_default(two_runs: TwoRuns) -> None:
-    with two_runs.at.copied() as at:
-        at.run("setup", "--no-input", "--project", "second")
-        assert "--project second" in at.run("setup", "--no-input").stdout
+def test_a_second_project_is_created_and_stays_the_default(apollo: Project, var: Path) -> None:
+    assert project_to_connect(None) == apollo
+    second = project_to_connect("second")
+    ensure_token(second)
+    assert project_to_connect(None) == project_to_connect("second") == second
+    assert "--project second" in as_text(stdio_lines(second.slug))

@@ -41,7 +41,7 @@ class Command(BaseCommand):
             refuse_unreachable()
             str(settings.SECRET_KEY)  # An invalid key is refused before anything is created.
             call_command("migrate", verbosity=0, interactive=False)
-            project = _project(options["project"])
+            project = project_to_connect(options["project"])
             signin = ensure_superuser(ask=not options["no_input"])
             token = ensure_token(project)
             if apps.is_installed("django.contrib.staticfiles"):
@@ -51,7 +51,7 @@ class Command(BaseCommand):
         self.stdout.write(f"{OVER_STDIO}\n{as_text(stdio_lines(project.slug))}\n")
 
 
-def _project(slug: str | None) -> Project:
+def project_to_connect(slug: str | None) -> Project:
     """The project named; else the one set up last; else the first; else a new one."""
     if slug is None:
         found = kept_project() or Project.objects.order_by("pk").first()
