@@ -6,11 +6,14 @@ from contextlib import ExitStack
 
 import pytest
 
+from ctxhub.core.kit.caller import Caller
 from ctxhub.mcp import request_bodies
 from ctxhub.mcp.worker_threads import WORKER_THREADS
+from memory.memories.services.memories import add_memory
 from tests.databases import end_other_connections
 from tests.hub import LiveHub, RestClient
 
+MEGABYTE = 1_000_000
 HEAD = "POST /api/v1/projects/ HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
 
 
@@ -41,8 +44,15 @@ def test_a_body_that_is_not_sent_in_time_is_refused(
 
 
 @pytest.mark.one_engine
-def test_unread_answers_occupy_no_worker_thread(hub: LiveHub, open_sockets: ExitStack) -> None:
-    script = "GET /api/schema/ HTTP/1.1\r\nHost: localhost\r\n\r\n"
+def test_unread_answers_occupy_no_worker_thread(
+    hub: LiveHub, open_sockets: ExitStack, ada: Caller, ada_token: str, ada_rest: RestClient
+) -> None:
+    address = f"memories/{add_memory(caller=ada, title='Long', content='x' * MEGABYTE)['id']}/"
+    assert len(ada_rest.get(address).body["content"]) == MEGABYTE
+    script = (
+        f"GET /api/v1/projects/apollo/{address} HTTP/1.1\r\n"
+        f"Host: localhost\r\nAuthorization: Bearer {ada_token}\r\n\r\n"
+    )
     for _ in range(WORKER_THREADS * 2):
         connected(hub, open_sockets, script * 20)
     assert hub.http().send("GET", "/healthz").status == 200
