@@ -274,12 +274,13 @@ HOSTILE = [
 
 
 @pytest.mark.parametrize("suffix", ["py", "js", "sh", "yaml", "md", "sql", "html", "json", "tex"])
-def test_a_mebibyte_of_anything_takes_linear_time(suffix: str) -> None:
+def test_long_texts_of_anything_take_linear_time(suffix: str) -> None:
+    size = MIB // 4 if suffix == "py" else MIB // 16  # Shorter Python is parsed.
     for piece in HOSTILE:
-        text = piece * (MIB // 4 // len(piece.encode()))
-        start = time.perf_counter()
+        text = piece * (size // len(piece.encode()))
+        start = time.process_time()
         shorter_forms(f"a.{suffix}", text)
-        assert time.perf_counter() - start < seconds(4), piece
+        assert time.process_time() - start < seconds(0.5), piece
 
 
 def test_what_the_compiler_warns_of_is_not_printed() -> None:
