@@ -6,9 +6,10 @@ from django.core.exceptions import ValidationError
 from django.core.validators import validate_slug
 from django.db import transaction
 
+from ctxhub.core.kit import sql
 from ctxhub.core.kit.errors import Conflict, InvalidInput
 from ctxhub.core.kit.inputs import OWN_PROJECT, clean_name
-from ctxhub.core.models import Category, Layer, Project, Tag
+from ctxhub.core.models import Project
 
 LAYERS = ("presentation", "business", "data", "infrastructure", "cross-cutting")
 TAGS = (
@@ -51,13 +52,10 @@ def create_project(*, slug: str, name: str = "") -> Project:
 
 
 def seed_vocabulary(project: Project) -> None:
-    Layer.unscoped.bulk_create(
-        Layer(project=project, name=layer, folded=layer.casefold(), position=position)
-        for position, layer in enumerate(LAYERS)
-    )
-    Tag.unscoped.bulk_create(Tag(project=project, name=tag, folded=tag.casefold()) for tag in TAGS)
-    Category.unscoped.bulk_create(
-        Category(project=project, name=name, folded=name.casefold()) for name in CATEGORIES
-    )
+    layers = [(project.pk, name, name.casefold(), position) for position, name in enumerate(LAYERS)]
+    sql.insert("core_layer", ("project_id", "name", "folded", "position"), layers)
+    for table, names in (("core_tag", TAGS), ("core_category", CATEGORIES)):
+        words = [(project.pk, name, name.casefold()) for name in names]
+        sql.insert(table, ("project_id", "name", "folded"), words)
     for seed in seeders:
         seed(project)
