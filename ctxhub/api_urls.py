@@ -1,11 +1,11 @@
 """URLs of the REST API, its schema and its documentation."""
 
 from django.urls import include, path, re_path
-from drf_spectacular.views import SpectacularAPIView as Schema
 from drf_spectacular.views import SpectacularSwaggerView as Docs
 
 from ctxhub.core.api import schema  # noqa: F401  # Registers the schema's extensions.
 from ctxhub.core.api import urls as core
+from ctxhub.core.api.openapi import Schema
 from ctxhub.core.api.views import unknown_address
 from memory import api_urls as memory
 from messaging import api_urls as messaging
@@ -27,7 +27,7 @@ in_project = [
 urlpatterns = [
     path("v1/", include(core.beside_projects)),
     path("v1/projects/<slug:slug>/", include(in_project)),
-    path("schema/", Schema.as_view(http_method_names=READ_METHODS), name="schema"),
+    path("schema/", Schema.as_view(), name="schema"),
     path("docs/", Docs.as_view(url_name="api:schema", http_method_names=READ_METHODS), name="docs"),
     re_path("", unknown_address),
 ]

@@ -13,6 +13,7 @@ import schemathesis
 from django.core.management import call_command
 from django.db import connection
 from django.test import Client
+from drf_spectacular.generators import SchemaGenerator
 from hypothesis import HealthCheck, given, settings
 from jsonschema import Draft202012Validator
 from schemathesis import Case, GenerationMode, Response
@@ -29,6 +30,7 @@ from schemathesis.specs.openapi.checks import (
 from schemathesis.specs.openapi.schemas import OpenApiSchema
 
 from ctxhub.core.accounts.services.access_tokens import create_token
+from ctxhub.core.api import openapi
 from ctxhub.core.models import Project
 from tests.hub import LiveHub, RestClient
 
@@ -72,6 +74,31 @@ def fill_path(path: str, **parameters: str) -> str:
 def schema() -> Document:
     body: Document = Client().get("/api/schema/", headers=OPENAPI).json()
     return body
+
+
+def test_a_process_makes_each_form_of_the_document_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Anybody may ask for it, and making it takes half a second of the processor."""
+    openapi._document.cache_clear()
+    made = []
+    make = SchemaGenerator.get_schema
+
+    def get_schema(generator: SchemaGenerator, *args: Any, **kwargs: Any) -> Any:
+        made.append(generator)
+        return make(generator, *args, **kwargs)  # type: ignore[no-untyped-call]
+
+    monkeypatch.setattr(SchemaGenerator, "get_schema", get_schema)
+    answers = [
+        Client().get("/api/schema/", query, headers={"accept": accept})
+        for query in ({}, {"version": "9"})
+        for accept in (OPENAPI["Accept"], "*/*")
+    ]
+    assert len(made) == 2
+    assert [answer.content for answer in answers[:2]] == [answer.content for answer in answers[2:]]
+    assert [answer["Content-Type"] for answer in answers[:2]] == [
+        "application/vnd.oai.openapi+json",
+        "application/vnd.oai.openapi; charset=utf-8",
+    ]
+    assert answers[0].json()["info"]["version"] == "1"
 
 
 @pytest.fixture
