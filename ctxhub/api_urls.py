@@ -27,7 +27,7 @@ in_project = [
 urlpatterns = [
     path("v1/", include(core.beside_projects)),
     path("v1/projects/<slug:slug>/", include(in_project)),
-    path("schema/", Schema.as_view(), name="schema"),
+    path("schema/", Schema.as_view(http_method_names=READ_METHODS), name="schema"),
     path("docs/", Docs.as_view(url_name="api:schema", http_method_names=READ_METHODS), name="docs"),
     re_path("", unknown_address),
 ]

@@ -17,8 +17,6 @@ class Schema(SpectacularAPIView):
     Anybody may ask, and making it takes half a second of the processor.
     """
 
-    http_method_names = ["get", "head"]
-
     @extend_schema(exclude=True)
     def get(self, request: Request, *args: Any, **kwargs: Any) -> HttpResponse:
         renderer = request.accepted_renderer

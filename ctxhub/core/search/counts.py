@@ -2,8 +2,9 @@
 
 import time
 from collections.abc import Iterable, Mapping
+from functools import cached_property
 
-from ctxhub.core.search.matches import LARGE, frequencies
+from ctxhub.core.search.matches import LARGE, frequencies, holds_most
 from ctxhub.core.search.queries import Term
 from ctxhub.core.search.stored_counts import read_counts, store_later
 
@@ -22,12 +23,11 @@ class Counts:
     """The number of passages of a project that have a term; its alternatives are counted separately.
 
     Those of common terms may be ten minutes old; a day if the project is large, with so many `objects`.
-    `by_row`: as `holds_most` says.
     """
 
-    def __init__(self, project_id: int, objects: int = 0, *, by_row: bool = False) -> None:
+    def __init__(self, project_id: int, objects: int = 0) -> None:
         self._project_id = project_id
-        self._by_row = by_row
+        self._objects = objects
         self._is_large = objects >= LARGE
         self._common = COMMON_IN_LARGE if self._is_large else COMMON
         self._known: dict[TermKey, int] = {}
@@ -39,12 +39,19 @@ class Counts:
         if self._is_large:
             self._learn(self._read_stored(alone.keys() - self._known.keys()))
         new = {key: term for key, term in alone.items() if key not in self._known}
+        if not new:
+            return
         scope = [[f"P{self._project_id}"]]
-        counted = dict(zip(new, frequencies(scope, [*new.values()], by_row=self._by_row), strict=True))
+        counted = dict(zip(new, frequencies(scope, [*new.values()], by_row=self.by_row), strict=True))
         self._learn(counted)
         if self._is_large:
             common = {_name(key): count for key, count in counted.items() if count >= self._common}
             store_later(self._project_id, common)
+
+    @cached_property
+    def by_row(self) -> bool:
+        """As `holds_most` says of the project."""
+        return holds_most(self._objects)
 
     def _learn(self, counts: Mapping[TermKey, int]) -> None:
         self._known |= counts

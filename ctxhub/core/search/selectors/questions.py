@@ -18,7 +18,6 @@ from ctxhub.core.search.corrections import Corrected, correct, widen
 from ctxhub.core.search.counts import Counts
 from ctxhub.core.search.documents import kind_word, layer_word, tag_word
 from ctxhub.core.search.engines import Narrowing, Scope
-from ctxhub.core.search.matches import holds_most
 from ctxhub.core.search.queries import MAX_TERMS, Query, Term, parse, parse_similarity
 from ctxhub.core.search.ranking import worth
 from ctxhub.core.vocabulary.selectors.names import find_vocabulary
@@ -77,8 +76,7 @@ def prepare(
     parsed = widen(project_id, parsed) if match == "fuzzy" else parsed
     entries = count_entries(project_id)
     total = sum(entries.values())
-    by_row = holds_most(total)
-    counts = Counts(project_id, total, by_row=by_row)
+    counts = Counts(project_id, total)
     parsed = parsed.with_wanted(_with_prefixes_for_lost(project_id, parsed.wanted, counts))
     lost = frozenset(term for term in parsed.wanted if not counts.found(term))
     corrected = Corrected(parsed)
@@ -94,7 +92,9 @@ def prepare(
     method = match if match != "auto" else "corrected" if corrected.did_you_mean else "any"
     looked_up = corrected.query.with_wanted(weights)
     known = counts.of_all(weights)
-    return Search(narrowing, looked_up, weights, method, corrected.did_you_mean, known, entries, by_row)
+    return Search(
+        narrowing, looked_up, weights, method, corrected.did_you_mean, known, entries, counts.by_row
+    )
 
 
 def narrow(project_id: int, filters: SearchFilters) -> Narrowing | None:
