@@ -220,10 +220,10 @@ def index_is_kept(apollo: Project) -> Iterator[None]:
         index_is_right(apollo)
 
 
-@pytest.fixture
+@pytest.fixture(autouse=True)
 def no_cursor_moves(monkeypatch: pytest.MonkeyPatch) -> None:
     """Cleanup moves no cursor past events that are no changes: of a new project it does so from id 1,000 on,
-    and all tests of a process raise the ids. For tests that count statements.
+    and all tests of a process raise the ids, so the statements of a write depended on the tests before.
     """
     monkeypatch.setattr(counting, "PASSED_AT_LEAST", 1_000_000_000)
 

@@ -10,7 +10,7 @@ from django.test.utils import CaptureQueriesContext
 from ctxhub.core.events.services.cleanup import cleanup
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import Caller, acting
-from ctxhub.core.models import PathPattern, Project, StaleCursor
+from ctxhub.core.models import Event, PathPattern, Project, StaleCursor
 from ctxhub.core.paths.services import counting
 from ctxhub.core.paths.services.counting import count_batch, count_changes
 from ctxhub.core.toolbox.dispatch import call
@@ -224,6 +224,19 @@ def test_the_cursor_follows_the_events(ada: Caller, ben: Caller) -> None:
     write_rows(ben, ["lib/**"])
     count_changes(ada.project_id)
     assert StaleCursor.objects.in_project(ada.project_id).get().event_id == cursor
+
+
+def test_the_cursor_passes_many_events_that_are_no_changes(
+    ada: Caller, ben: Caller, monkeypatch: Any
+) -> None:
+    """So that no count reads them again."""
+    write_rows(ada, ["src/**"])
+    change(ben, "src/a.py")
+    write_rows(ben, ["lib/**"])
+    monkeypatch.setattr(counting, "PASSED_AT_LEAST", 2)
+    count_changes(ada.project_id)
+    newest = Event.objects.in_project(ada.project_id).latest("pk").pk
+    assert StaleCursor.objects.in_project(ada.project_id).get().event_id == newest
 
 
 def test_a_failed_count_leaves_the_cursor(ada: Caller, ben: Caller, monkeypatch: Any) -> None:

@@ -400,7 +400,6 @@ def test_an_import_updates_stats_and_events(
     assert sorted(nouns) == ["context"] * 3 + ["memory"] * 6 + ["relationship"] * 3
 
 
-@pytest.mark.usefixtures("no_cursor_moves")
 def test_statements_do_not_grow_with_rows(apollo: Project, hermes: Project, tmp_path: Path) -> None:
     counts = []
     for count, project in ((2, "apollo"), (60, "hermes")):

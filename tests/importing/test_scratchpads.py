@@ -364,7 +364,6 @@ def test_an_import_updates_stats_and_events(apollo: Project, pads: OldPads, take
     assert Event.objects.in_project(apollo).filter(noun="scratchpad", verb="created").count() == 6
 
 
-@pytest.mark.usefixtures("no_cursor_moves")
 def test_statements_do_not_grow_with_rows(apollo: Project, hermes: Project, tmp_path: Path) -> None:
     counts = []
     for count, project in ((2, "apollo"), (40, "hermes")):

@@ -428,7 +428,6 @@ def test_tags_keep_the_spelling_of_the_project(
     assert list(snapshots_of(apollo)[0].tags.values_list("name", flat=True)) == ["OAuth"]
 
 
-@pytest.mark.usefixtures("no_cursor_moves")
 def test_statements_do_not_grow_with_rows(apollo: Project, hermes: Project, tmp_path: Any) -> None:
     counts = []
     for count, project in ((2, "apollo"), (60, "hermes")):

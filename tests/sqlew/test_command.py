@@ -139,7 +139,6 @@ def test_an_import_updates_stats(apollo: Project, old: OldFile, take: Take) -> N
     assert (stats["messages"], stats["changes"], stats["files"]) == (6, 3, 3)
 
 
-@pytest.mark.usefixtures("no_cursor_moves")
 def test_statements_do_not_grow_with_rows(
     apollo: Project, hermes: Project, old_version: Callable[[int], OldFile]
 ) -> None:
