@@ -1,8 +1,10 @@
 """`manage.py serve`: one process serves everything; errors are clear sentences."""
 
+import os
 import re
 import signal
 import socket
+import sys
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -76,6 +78,39 @@ def test_workers_end_with_a_killed_serve(ready: Installation) -> None:
         while any(is_alive(worker) for worker in workers) and time.monotonic() < deadline:
             time.sleep(0.05)
         assert not any(is_alive(worker) for worker in workers)
+
+
+@pytest.mark.one_engine
+@pytest.mark.skipif(sys.platform != "linux", reason="shares connections on Linux alone")
+def test_each_worker_listens_itself_and_the_others_go_on_when_one_dies(ready: Installation) -> None:
+    with ready.serving("--port", "0", "--workers", "2") as server:
+        port = server.hub.port
+        deadline = time.monotonic() + 30
+        while len(listeners := listening_workers(server.process.pid, port)) < 2:
+            assert time.monotonic() < deadline, listeners
+            time.sleep(0.05)
+        sockets = [each for of_worker in listeners.values() for each in of_worker]
+        assert len(set(sockets)) == len(sockets) == 2
+        os.kill(min(listeners), signal.SIGKILL)
+        while listeners[min(listeners)] <= listening_sockets(port):
+            time.sleep(0.01)
+        assert [server.hub.http().send("GET", "/healthz").status for _ in range(20)] == [200] * 20
+
+
+def listening_workers(parent: int, port: int) -> dict[int, set[str]]:
+    """By process: its sockets that listen at the port."""
+    listening = listening_sockets(port)
+    found = {process: open_files(process) & listening for process in children_of(parent)}
+    return {process: sockets for process, sockets in found.items() if sockets}
+
+
+def listening_sockets(port: int) -> set[str]:
+    lines = [line.split() for line in Path("/proc/net/tcp").read_text().splitlines()[1:]]
+    return {f"socket:[{line[9]}]" for line in lines if line[3] == "0A" and line[1].endswith(f":{port:04X}")}
+
+
+def open_files(process: int) -> set[str]:
+    return {os.readlink(each) for each in Path(f"/proc/{process}/fd").iterdir()}
 
 
 def children_of(parent: int) -> list[int]:

@@ -7,12 +7,15 @@ from django.conf import settings
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import connection, connections
+from uvicorn.supervisors import Multiprocess
 
 from ctxhub import env
 from ctxhub.management.ports import free_port
 from ctxhub.management.refusals import as_command_errors, refuse_unmigrated
+from ctxhub.management.worker_sockets import HAS_SHARES, WorkerSocket
 from ctxhub.mcp.connections import SECONDS_KEPT_ALIVE
 
+APPLICATION = "ctxhub.asgi:application"
 SERVES = {"both": "admin, REST and MCP", "api": "admin and REST", "mcp": "MCP"}
 THIS_MACHINE = {"localhost", "127.0.0.1", "[::1]", "::1"}
 SECONDS_TO_FINISH = 5
@@ -53,8 +56,7 @@ class Command(BaseCommand):
         self.stdout.flush()
         connections.close_all()
         os.environ["CTXHUB_MODE"] = mode
-        uvicorn.run(
-            "ctxhub.asgi:application",
+        _run(
             host=host,
             port=port,
             workers=workers,
@@ -66,6 +68,14 @@ class Command(BaseCommand):
             timeout_keep_alive=SECONDS_KEPT_ALIVE,
         )
         self.stdout.write("Stopped.")
+
+
+def _run(**options: Any) -> None:
+    if options["workers"] == 1 or not HAS_SHARES:
+        uvicorn.run(APPLICATION, **options)
+        return
+    with WorkerSocket.bound(options["host"], options["port"]) as worker_socket:
+        Multiprocess(uvicorn.Config(APPLICATION, **options), sockets=[worker_socket]).run()
 
 
 def _urls(host: str, port: int, mode: str) -> list[tuple[str, str]]:
