@@ -4,6 +4,7 @@ N rows of each noun, bulk-written through their histories, so that index, counte
 of a project in use. What a build does not have is skipped, and the report says so.
 """
 
+import gc
 import logging
 import time
 from collections.abc import Callable, Sequence
@@ -228,13 +229,14 @@ def _checks(caller: "Caller", prose: Prose) -> None:
 
 
 def _time(caller: "Caller", name: str, tool: str, arguments: Callable[[int], dict[str, Any]]) -> None:
-    """Print how long calls take, each with other arguments."""
+    """Print how long calls take, each with other arguments. What exists is frozen, as in the servers."""
     from benchmarks.briefs import has_tool
     from ctxhub.core.toolbox import dispatch
 
     if not has_tool(tool):
         print(f"{name} | no tool `{tool}` | - | -", flush=True)
         return
+    gc.freeze()
     times = [
         _timed(partial(dispatch.call, caller, tool, arguments(number))) for number in range(WARM_UP + CALLS)
     ]

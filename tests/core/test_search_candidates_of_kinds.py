@@ -12,7 +12,7 @@ from ctxhub.core.models import Project
 from ctxhub.core.search import counts as search_counts
 from ctxhub.core.search import matches
 from ctxhub.core.search.candidates import find_candidates
-from ctxhub.core.search.candidates_of_kinds import FEW_OBJECTS, find_candidates_of_kinds
+from ctxhub.core.search.candidates_of_kinds import FEW_OBJECTS, _common_apart, find_candidates_of_kinds
 from ctxhub.core.search.documents import Document, kind_word
 from ctxhub.core.search.engines import Narrowing
 from ctxhub.core.search.matches import frequencies, holds_most
@@ -97,6 +97,48 @@ def test_words_within_words_are_none(apollo: Project) -> None:
     index(apollo, ["pelican lock"] + ["pelican interlock lockers"] * 5 + ["pelican unknown words"] * 2)
     counts = {RARE: LEADS, COMMON: 500}
     assert best(apollo, counts, ["decision"]) == {"decision": [1, 8]}
+
+
+@pytest.mark.every_engine
+def test_a_common_alternative_of_a_rare_word_does_not_lead(apollo: Project) -> None:
+    index(apollo, ["lock"] * 5 + ["badger"] * 16 + ["badger with lock", "badger with lock"] + ["lock"] * 5)
+    counts = {WITH_OTHER: 18, WITH_OTHER.alone: 18, COMMON: 500}
+    split, weights, _ = _common_apart(Query((WITH_OTHER,)), {WITH_OTHER: 2.0}, counts, 16)
+    assert weights == {WITH_OTHER.alone: 2.0, COMMON: 2.0 * COMMON.weight}
+    assert split.wanted == (WITH_OTHER.alone, COMMON)
+    assert asked_for(apollo, WITH_OTHER, counts) == [22, 23]
+
+
+@pytest.mark.every_engine
+def test_a_common_alternative_leads_where_the_word_is_in_too_few(apollo: Project) -> None:
+    index(apollo, ["lock"] * 20 + ["badger"])
+    assert asked_for(apollo, WITH_OTHER, {WITH_OTHER: 1, WITH_OTHER.alone: 1, COMMON: 20}) == [20, 21]
+
+
+@pytest.mark.parametrize(
+    "counts",
+    [{WITH_OTHER: 500, WITH_OTHER.alone: 0, COMMON: 500}, {WITH_OTHER: 9, WITH_OTHER.alone: 9, COMMON: 16}],
+    ids=["without the word itself", "with a rare alternative"],
+)
+def test_other_alternatives_stay_with_their_terms(counts: dict[Term, int]) -> None:
+    split, weights, kept = _common_apart(Query((WITH_OTHER,)), {WITH_OTHER: 2.0}, counts, 16)
+    assert split.wanted == (WITH_OTHER,)
+    assert weights == {WITH_OTHER: 2.0}
+    assert kept == {WITH_OTHER: counts[WITH_OTHER]}
+
+
+def asked_for(project: Project, term: Term, counts: Mapping[Term, int]) -> list[int]:
+    scope = Narrowing([[f"P{project.pk}"]])
+    query, weights = Query((term,)), {term: worth(1_000, counts[term])}
+    found = find_candidates_of_kinds(scope, query, weights, ["decision"], LIMIT, counts, {})
+    return sorted(one.object_id for one in found)
+
+
+def test_counts_name_each_alternative(apollo: Project) -> None:
+    index(apollo, ["lock", "lock", "badger"])
+    counts = search_counts.Counts(apollo.pk)
+    counts.look_up([WITH_OTHER, RARE])
+    assert counts.of_all([WITH_OTHER, RARE]) == {WITH_OTHER: 1, WITH_OTHER.alone: 1, COMMON: 2, RARE: 0}
 
 
 def test_excluded_and_needed_terms_hold(apollo: Project) -> None:

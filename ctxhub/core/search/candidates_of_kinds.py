@@ -42,10 +42,13 @@ def find_candidates_of_kinds(
     """Return the best passages of these kinds, at most `limit` of each.
 
     The rarest terms select them if they are in enough passages; the others only order what those found.
-    `counts`: how many passages of the project have each term; `entries`: how many objects are of each kind;
-    `by_row`: as `holds_most` says.
+    `counts`: how many passages of the project have each term, and each alternative alone; `entries`: how
+    many objects are of each kind; `by_row`: as `holds_most` says.
     """
-    leading = _rarest_terms(query, weights, counts, ENOUGH * limit * len(kinds))
+    passages = ENOUGH * limit * len(kinds)
+    if not query.needs_all:
+        query, weights, counts = _common_apart(query, weights, counts, passages)
+    leading = _rarest_terms(query, weights, counts, passages)
     found = _find_best(narrowing, query, weights, kinds, limit, leading, by_row=by_row)
     numbers = Counter(candidate.kind for candidate in found)
     short = [kind for kind in kinds if numbers[kind] < limit and 0 < entries.get(kind, 0) <= FEW_OBJECTS]
@@ -54,6 +57,29 @@ def find_candidates_of_kinds(
     of_short = replace(narrowing, scope=[*narrowing.scope, [kind_word(kind) for kind in short]])
     enough = [candidate for candidate in found if candidate.kind not in short]
     return enough + _find_best(of_short, query, weights, short, limit, query.wanted, by_row=by_row)
+
+
+def _common_apart(
+    query: Query, weights: Mapping[Term, float], counts: Mapping[Term, int], passages: int
+) -> tuple[Query, Mapping[Term, float], Mapping[Term, int]]:
+    """Make terms of the alternatives that more passages have than are needed, where others are found.
+
+    Else a rare word would lead with the long list of its common alternative.
+    """
+    split_weights, split_counts = dict[Term, float](), dict[Term, int]()
+    for term in query.wanted:
+        common = [other for other in term.also if counts.get(other.alone, 0) > passages]
+        rare = [one for one in (term, *term.also) if one not in common]
+        own = sum(counts.get(one.alone, 0) for one in rare)
+        if not common or not own:
+            split_weights[term], split_counts[term] = weights[term], counts[term]
+            continue
+        kept = replace(term, also=tuple(rare[1:]))
+        split_weights[kept], split_counts[kept] = weights[term], own
+        for other in common:
+            split_weights.setdefault(other, weights[term] * other.weight)
+            split_counts.setdefault(other, counts[other.alone])
+    return query.with_wanted(split_weights), split_weights, split_counts
 
 
 def _rarest_terms(

@@ -1,7 +1,7 @@
 """Document frequencies of the terms of a query, each looked up once."""
 
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from functools import cached_property
 
 from ctxhub.core.search.matches import LARGE, frequencies, holds_most
@@ -69,9 +69,13 @@ class Counts:
         """Whether any passage has the term or one of its alternatives."""
         return any(self.of(one) for one in (term, *term.also))
 
-    def of_all(self, terms: Iterable[Term]) -> Mapping[Term, int]:
-        """Return the count of each term, or that of its most common alternative if it has none."""
-        return {term: self.of(term) or max(map(self.of, term.also), default=0) for term in terms}
+    def of_all(self, terms: Collection[Term]) -> Mapping[Term, int]:
+        """Return the count of each term, or that of its most common alternative if it has none.
+
+        For terms with alternatives also that of each alone.
+        """
+        alone = {one.alone: self.of(one) for term in terms if term.also for one in (term, *term.also)}
+        return alone | {term: self.of(term) or max(map(self.of, term.also), default=0) for term in terms}
 
 
 def _key(term: Term) -> TermKey:
