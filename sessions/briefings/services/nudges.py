@@ -8,7 +8,8 @@ from typing import Annotated
 from django.db import Error
 from typing_extensions import TypedDict
 
-from ctxhub.core.accounts.services.agents import find_agent, touch_agent
+from ctxhub.core.accounts.selectors.agents import find_agent_id
+from ctxhub.core.accounts.services.agents import touch_agent
 from ctxhub.core.events.selectors.events import latest_cursor
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import Caller
@@ -36,11 +37,11 @@ def nudge(*, caller: Caller) -> NudgeAnswer:
     """
     now, cursor = clock.now(), latest_cursor(caller.project_id)
     touch_agent(caller)
-    agent = find_agent(caller.project_id, caller.agent)
-    news = find_news(caller, agent.pk if agent else None, now)
+    agent_id = find_agent_id(caller.project_id, caller.agent)
+    news = find_news(caller, agent_id, now)
     told = [news[position] for position in fitting(each.line for each in news)]
-    if told and agent:
-        _mark(caller, agent.pk, told, now)
+    if told and agent_id is not None:
+        _mark(caller, agent_id, told, now)
     return NudgeAnswer(
         text=nudge_text(each.line for each in told),
         messages=sum(each.key.kind == "message" for each in told),

@@ -1,5 +1,6 @@
 """Reads what prioritisation needs: the session of the call, and how well files match a query."""
 
+from ctxhub.core.accounts.selectors.agents import find_agent_id
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.listing import COUNTED_TO
 from ctxhub.core.search.candidates import find_candidates
@@ -7,7 +8,6 @@ from ctxhub.core.search.ranking import rank
 from ctxhub.core.search.selectors.questions import prepare
 from ctxhub.core.search.selectors.search import with_priors
 from sessions.sittings.selectors.calls import another_agents, find_session
-from sessions.sittings.sql.prioritize import find_agent_id
 
 # The best passages of the project that get a score; other files get none.
 SCORED_PASSAGES = 1_000
@@ -18,7 +18,7 @@ def find_own_session(caller: Caller) -> int | None:
     found = find_session(caller)
     if found is None:
         return None
-    if found.agent_id is None or found.agent_id != find_agent_id(caller.project_id, caller.agent.casefold()):
+    if found.agent_id is None or found.agent_id != find_agent_id(caller.project_id, caller.agent):
         raise another_agents(found.id)
     return found.id
 

@@ -106,12 +106,6 @@ def read_texts(project_id: int, ids: Sequence[int], column: str = "text") -> dic
     return dict(sql.rows(f"SELECT c.id, c.{column} FROM tracking_filecontent c WHERE {condition}", values))
 
 
-def find_agent_id(project_id: int, folded: str) -> int | None:
-    """The id of an agent by its case-folded name."""
-    found = sql.rows("SELECT id FROM core_agent WHERE project_id = %s AND folded = %s", [project_id, folded])
-    return int(found[0][0]) if found else None
-
-
 # -- Writing ---------------------------------------------------------------------------------------
 
 

@@ -5,6 +5,7 @@ from typing import Any, TypeVar, cast
 
 from django.db.models import F, Model, OuterRef, QuerySet, Subquery
 
+from ctxhub.core.kit import sql
 from ctxhub.core.models import Agent, Project
 
 KNOWN_AGENTS = 30
@@ -25,6 +26,13 @@ def with_agent_pk(rows: QuerySet[RowT], folded: str = "folded") -> QuerySet[RowT
     agents = Agent.unscoped.filter(project=OuterRef("project"), folded=OuterRef(folded))
     annotated: Any = rows.annotate(agent_pk=Subquery(agents.values("pk")[:1]))
     return cast("QuerySet[RowT]", annotated)
+
+
+def find_agent_id(project_id: int, name: str) -> int | None:
+    """The id of the registered agent of this name."""
+    statement = "SELECT id FROM core_agent WHERE project_id = %s AND folded = %s"
+    found = sql.rows(statement, [project_id, name.casefold()])
+    return int(found[0][0]) if found else None
 
 
 def ids_of_names(project_id: int, folded: Iterable[str]) -> dict[str, int]:

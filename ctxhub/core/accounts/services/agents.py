@@ -7,12 +7,12 @@ from collections.abc import Sequence
 
 from django.db import Error
 
-from ctxhub.core.kit import clock, sql
+from ctxhub.core.accounts.selectors.agents import find_agent_id
+from ctxhub.core.kit import clock
 from ctxhub.core.kit.background import BackgroundWriter
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.failures import log_failure
 from ctxhub.core.kit.transactions import try_touch_transaction, try_write_lock, write_transaction
-from ctxhub.core.models import Agent
 from ctxhub.core.vocabulary.services.names import register_agent
 
 SEEN_EVERY_SECONDS = 60.0
@@ -58,12 +58,7 @@ def _register_all(callers: Sequence[Caller]) -> None:
 
 def is_registered(caller: Caller) -> bool:
     """Whether the caller's agent has a row."""
-    statement = "SELECT 1 FROM core_agent WHERE project_id = %s AND folded = %s"
-    return bool(sql.rows(statement, [caller.project_id, caller.agent.casefold()]))
-
-
-def find_agent(project_id: int, name: str) -> Agent | None:
-    return Agent.objects.in_project(project_id).filter(folded=name.casefold()).first()
+    return find_agent_id(caller.project_id, caller.agent) is not None
 
 
 # When this process last updated each agent: only a throttle, never a source of ids.
