@@ -56,6 +56,21 @@ def test_two_hundred_items_are_written_at_once(writer: BackgroundWriter[int], wr
     assert written.batches == [[1, 2]]
 
 
+def test_the_thread_leaves_what_waits_for_a_flush(written: Written) -> None:
+    """Also while it waits for more: else it wrote what a later test put."""
+    writer = BackgroundWriter[int]("tests", written, seconds=0.05)
+    try:
+        writer.put(1)
+        writer.when = When.ON_FLUSH
+        assert not written.came.wait(0.2)
+        writer.when = When.IN_BACKGROUND
+        writer.put(2, items=200)
+        assert written.came.wait(5)
+    finally:
+        background._writers.remove(writer)
+    assert written.batches == [[1, 2]]
+
+
 def test_what_comes_later_is_written_by_the_same_thread(
     writer: BackgroundWriter[int], written: Written
 ) -> None:

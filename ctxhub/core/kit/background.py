@@ -95,12 +95,16 @@ class BackgroundWriter(Generic[T]):
             self._thread = threading.Thread(target=self._run, name="ctxhub-background", daemon=True)
             self._thread.start()
 
+    def _has_work(self) -> bool:
+        return bool(self._entries) and self.when is When.IN_BACKGROUND
+
     def _run(self) -> None:
         while True:
             with self._changed:
-                self._changed.wait_for(lambda: bool(self._entries))
+                self._changed.wait_for(self._has_work)
                 self._changed.wait_for(lambda: self._items >= self._at_once, timeout=self._seconds)
-            is_written = self.flush()
+                has_work = self._has_work()
+            is_written = not has_work or self.flush()
             connections.close_all()
             if not is_written:
                 time.sleep(RETRY_SECONDS)
