@@ -72,10 +72,9 @@ def insert_changes(project_id: int, agent_id: int | None, changes: Sequence[NewC
 
 def delete_changes(project_id: int, before: datetime, at_most: int) -> dict[int, int | None]:
     """Remove the oldest changes before a time. Returns their layer ids by change id."""
-    statement = """
-        DELETE FROM tracking_filechange WHERE id IN (
-            SELECT id FROM tracking_filechange WHERE project_id = %s AND at < %s ORDER BY at, id LIMIT %s)
-        RETURNING id, layer_id"""
+    oldest = "SELECT id FROM tracking_filechange WHERE project_id = %s AND at < %s ORDER BY at, id LIMIT %s"
+    where = sql.among_found("id", oldest)
+    statement = f"DELETE FROM tracking_filechange WHERE {where} RETURNING id, layer_id"
     return dict(sql.rows(statement, [project_id, sql.stored_time(before), at_most]))
 
 

@@ -48,8 +48,9 @@ class Counts:
 
     def delete_oldest(self, project_id: int, column: str, before: datetime, at_most: int) -> int:
         """Delete the oldest rows by a time, from before a time; returns how many."""
-        statement = (
-            f"DELETE FROM {self.table} WHERE id IN (SELECT id FROM {self.table}"
-            f" WHERE project_id = %s AND {column} < %s ORDER BY {column}, id LIMIT %s) RETURNING id"
+        oldest = (
+            f"SELECT id FROM {self.table} WHERE project_id = %s AND {column} < %s"
+            f" ORDER BY {column}, id LIMIT %s"
         )
+        statement = f"DELETE FROM {self.table} WHERE {sql.among_found('id', oldest)} RETURNING id"
         return len(sql.rows(statement, [project_id, sql.stored_time(before), at_most]))

@@ -92,12 +92,13 @@ def delete_empty_searches(project_id: int, before: datetime | None, keep: int, a
     """Delete questions last asked before a time (None: of any age), and all but the newest `keep`."""
     old = "last_at < %s" if before else "FALSE"
     values: Sequence[Any] = [sql.stored_time(before)] if before else []
-    statement = (
-        "DELETE FROM core_emptysearch WHERE id IN (SELECT id FROM ("
+    gone = (
+        "SELECT id FROM ("
         f"SELECT id FROM core_emptysearch WHERE project_id = %s AND {old} UNION SELECT id FROM ("
         "SELECT id FROM core_emptysearch WHERE project_id = %s ORDER BY last_at DESC, id DESC"
-        " LIMIT %s OFFSET %s) others) gone LIMIT %s) RETURNING id"
+        " LIMIT %s OFFSET %s) others) gone LIMIT %s"
     )
+    statement = f"DELETE FROM core_emptysearch WHERE {sql.among_found('id', gone)} RETURNING id"
     return len(sql.rows(statement, [project_id, *values, project_id, at_most, keep, at_most]))
 
 

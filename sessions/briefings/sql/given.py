@@ -97,9 +97,11 @@ def insert_items(project_id: int, items: Sequence[NewItem]) -> None:
 def delete_briefings(project_id: int, before: datetime, at_most: int) -> int:
     """Delete the oldest briefings from before a time, with their items and old notices; returns how many."""
     moment = sql.stored_time(before)
+    oldest = """
+        SELECT id FROM agent_sessions_notice WHERE project_id = %s AND created_at < %s
+        ORDER BY created_at LIMIT %s"""
     sql.execute(
-        "DELETE FROM agent_sessions_notice WHERE id IN (SELECT id FROM agent_sessions_notice"
-        " WHERE project_id = %s AND created_at < %s ORDER BY created_at LIMIT %s)",
+        f"DELETE FROM agent_sessions_notice WHERE {sql.among_found('id', oldest)}",
         [project_id, moment, at_most],
     )
     found = sql.rows(

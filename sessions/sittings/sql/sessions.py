@@ -367,11 +367,11 @@ def find_expired(
 
 def delete_accesses(project_id: int, before: datetime, at_most: int) -> int:
     """Delete the oldest accesses from before a time; returns how many."""
+    oldest = """
+        SELECT id FROM agent_sessions_access WHERE project_id = %s AND created_at < %s
+        ORDER BY created_at, id LIMIT %s"""
     found = sql.rows(
-        """
-        DELETE FROM agent_sessions_access WHERE id IN (
-            SELECT id FROM agent_sessions_access WHERE project_id = %s AND created_at < %s
-            ORDER BY created_at, id LIMIT %s) RETURNING id""",
+        f"DELETE FROM agent_sessions_access WHERE {sql.among_found('id', oldest)} RETURNING id",
         [project_id, sql.stored_time(before), at_most],
     )
     return len(found)

@@ -33,13 +33,10 @@ def store_passages(rows: Sequence[StoredPassage]) -> None:
 
 def delete_passages(where: str, values: Sequence[object], *, first: int) -> None:
     """Delete the passages of some entries from number `first` on."""
-    sql.execute(
-        f"""
-        DELETE FROM core_searchtext WHERE id IN (
-            SELECT t.id FROM (SELECT id FROM core_searchentry WHERE {where}) e CROSS JOIN core_searchtext t
-            WHERE t.id >= e.id * {PARTS} + %s AND t.id < (e.id + 1) * {PARTS})""",
-        [*values, first],
-    )
+    found = f"""
+        SELECT t.id FROM (SELECT id FROM core_searchentry WHERE {where}) e CROSS JOIN core_searchtext t
+        WHERE t.id >= e.id * {PARTS} + %s AND t.id < (e.id + 1) * {PARTS}"""
+    sql.execute(f"DELETE FROM core_searchtext WHERE {sql.among_found('id', found)}", [*values, first])
 
 
 # -- Before the lock -------------------------------------------------------------------------------
