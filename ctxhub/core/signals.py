@@ -148,6 +148,9 @@ MOST_PREPARED = 500
 def set_up_postgresql(connection: Any, **_: Any) -> None:
     """Turn off PostgreSQL's JIT compiler, which took 150 ms for queries of 2 ms, and keep more prepared."""
     if connection.vendor == "postgresql":
+        from ctxhub.core.kit.postgresql_times import read_times_quickly  # psycopg is not loaded on SQLite.
+
         with connection.cursor() as cursor:
             cursor.execute("SET jit = off")
         connection.connection.prepared_max = MOST_PREPARED
+        read_times_quickly(connection)
