@@ -12,6 +12,7 @@ from psycopg import sql
 
 from ctxhub.core.kit.sqlite_file import make_file
 from ctxhub.mcp import db_threads
+from tests.emptying import hub_tables
 from tests.migrated import copy_on_server, drop_on_server
 
 
@@ -35,8 +36,9 @@ def rolled_back() -> Iterator[None]:
 
 def take_statistics() -> None:
     """Collect statistics of the tables as they are now; query plans do not know later writes."""
+    of_hub = ", ".join(hub_tables()) if connection.vendor == "postgresql" else ""
     with connection.cursor() as cursor:
-        cursor.execute("ANALYZE")
+        cursor.execute(f"ANALYZE {of_hub}")
 
 
 @contextmanager

@@ -26,12 +26,12 @@ def empty_database() -> None:
 
 
 def filled_tables(cursor: CursorWrapper) -> list[str]:
-    cursor.execute(" UNION ALL ".join(f"SELECT '{t}' WHERE EXISTS (SELECT 1 FROM {t})" for t in _tables()))
+    cursor.execute(" UNION ALL ".join(f"SELECT '{t}' WHERE EXISTS (SELECT 1 FROM {t})" for t in hub_tables()))
     return [table for (table,) in cursor.fetchall()]
 
 
 @cache
-def _tables() -> list[str]:
+def hub_tables() -> list[str]:
     names = connection.introspection.django_table_names(only_existing=True, include_views=False)
     return sorted(set(names) - set(KEPT))
 
@@ -43,7 +43,7 @@ def vacuum() -> None:
     table that was empty is planned as a table without rows, however many there are.
     """
     if connection.vendor == "postgresql":
-        _vacuum(_tables())
+        _vacuum(hub_tables())
         with connection.cursor() as cursor:
             cursor.execute(
                 "UPDATE pg_class SET reltuples = -1, relpages = 0"
