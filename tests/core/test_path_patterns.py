@@ -1,7 +1,7 @@
 """The globs of decisions, constraints and memories in one table, and how they are found by a path."""
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from ctxhub.core.kit.caller import Caller
@@ -38,6 +38,9 @@ def test_the_head_ends_before_the_first_wildcard(pattern: str, head: str) -> Non
 
 
 @given(PATTERNS, PATHS)
+@example("src/**", "src")
+@example("src/", "src")
+@example("src/**", "srcs/api")
 def test_a_pattern_bears_on_what_it_matches(pattern: str, path: str) -> None:
     expected = matches(pattern, path) if is_glob(pattern) else pattern == path
     assert bears_on(pattern, path) is expected
@@ -104,7 +107,7 @@ def test_deleting_a_context_forgets_the_patterns_of_its_memories(ada: Caller) ->
     ("path", "patterns"),
     [
         ("src/api/users.py", {"src/api/**", "**/*.py", "src/api/users.py", "src/"}),
-        ("src/api", {"src/"}),
+        ("src/api", {"src/", "src/api/**"}),
         ("src/**", {"src/api/**", "**/*.py", "src/api/users.py", "src/"}),
         ("**", {"src/api/**", "**/*.py", "src/api/users.py", "src/", "docs/*.md"}),
         ("docs/guide.md", {"docs/*.md"}),

@@ -131,7 +131,8 @@ def bears_on(pattern: str, path: str) -> bool:
         return overlap(pattern, path)
     folder = pattern[:-2] if pattern.endswith("/**") else pattern
     if folder.endswith("/") and not is_glob(folder[:-1]):
-        return path.startswith(folder)
+        # Also the folder itself, as for leases: a gap may be empty.
+        return path.startswith(folder) or path == folder[:-1]
     return is_glob(pattern) and matches(pattern, path)
 
 
