@@ -6,7 +6,8 @@ Django's `flush` truncates every table and recreates all permissions: 240 ms on 
 from functools import cache
 
 from django.db import connection, transaction
-from django.db.backends.utils import CursorWrapper
+
+from ctxhub.core.kit import sql
 
 # Tables that `migrate` fills are the same for every test.
 KEPT = ("django_migrations", "django_content_type", "auth_permission")
@@ -15,7 +16,7 @@ BYTES_WORTH_A_VACUUM = 256 * 1024
 
 def empty_database() -> None:
     with connection.constraint_checks_disabled(), transaction.atomic(), connection.cursor() as cursor:
-        filled = filled_tables(cursor)
+        filled = filled_tables()
         if connection.vendor == "postgresql":
             # Skips the check for rows that refer to the deleted ones.
             cursor.execute("SET LOCAL session_replication_role = replica")
@@ -25,9 +26,9 @@ def empty_database() -> None:
         _vacuum(filled)
 
 
-def filled_tables(cursor: CursorWrapper) -> list[str]:
-    cursor.execute(" UNION ALL ".join(f"SELECT '{t}' WHERE EXISTS (SELECT 1 FROM {t})" for t in hub_tables()))
-    return [table for (table,) in cursor.fetchall()]
+def filled_tables() -> list[str]:
+    found = (f"SELECT '{table}' WHERE EXISTS (SELECT 1 FROM {table})" for table in hub_tables())
+    return [table for (table,) in sql.rows(" UNION ALL ".join(found))]
 
 
 @cache

@@ -7,7 +7,6 @@ from functools import cache
 from typing import Any
 
 from django.apps import apps
-from django.db import connection
 from django.db.models import Model
 
 from tests.emptying import filled_tables
@@ -22,8 +21,7 @@ WITHOUT_ID = ("core_tally", "core_searchword", "agent_sessions_sessionresource")
 
 
 def contents() -> str:
-    with connection.cursor() as cursor:
-        filled = set(filled_tables(cursor))
+    filled = set(filled_tables())
     lines: list[str] = []
     for table, model in _models().items():
         lines += ["", f"## {table}", *(_rows(model) if table in filled else ())]

@@ -10,6 +10,8 @@ from django.apps import apps
 from django.db import connection
 from django.db.models import AutoField
 
+from ctxhub.core.kit import sql
+
 
 class Ids:
     """`align` makes the next row of each table follow the highest id that the table ever had."""
@@ -18,12 +20,12 @@ class Ids:
         self._highest: dict[str, int] = dict.fromkeys(_numbered_tables(), 0)
 
     def align(self) -> None:
-        with connection.cursor() as cursor:
-            cursor.execute(
-                " UNION ALL ".join(f"SELECT '{t}', COALESCE(MAX(id), 0) FROM {t}" for t in self._highest)
-            )
-            for table, highest in cursor.fetchall():
-                self._highest[table] = max(self._highest[table], highest)
+        # By a prepared statement: planning it took PostgreSQL 2 ms, a thousand times.
+        highest_now = " UNION ALL ".join(
+            f"SELECT '{table}', COALESCE(MAX(id), 0) FROM {table}" for table in self._highest
+        )
+        for table, highest in sql.rows(highest_now):
+            self._highest[table] = max(self._highest[table], highest)
         _set_sequences(list(self._highest.items()))
 
 
@@ -37,18 +39,16 @@ def _is_numbered(model: type) -> bool:
 
 
 def _set_sequences(highest: Sequence[tuple[str, int]]) -> None:
+    if connection.vendor == "postgresql":
+        sql.execute(
+            "SELECT setval(pg_get_serial_sequence(t, 'id'), greatest(n, 1), n > 0)"
+            " FROM unnest(%s::text[], %s::bigint[]) AS asked(t, n)",
+            [[table for table, _ in highest], [n for _, n in highest]],
+        )
+        return
     with connection.cursor() as cursor:
-        if connection.vendor == "postgresql":
-            cursor.execute(
-                "SELECT setval(pg_get_serial_sequence(t, 'id'), greatest(n, 1), n > 0)"
-                " FROM unnest(%s::text[], %s::bigint[]) AS asked(t, n)",
-                [[table for table, _ in highest], [n for _, n in highest]],
-            )
-        else:
-            cursor.execute("SELECT name, seq FROM sqlite_sequence")
-            stored = dict(cursor.fetchall())
-            other = [(table, n) for table, n in highest if stored.get(table) != n]
-            cursor.executemany(
-                "DELETE FROM sqlite_sequence WHERE name = %s", [(table,) for table, _ in other]
-            )
-            cursor.executemany("INSERT INTO sqlite_sequence (name, seq) VALUES (%s, %s)", other)
+        cursor.execute("SELECT name, seq FROM sqlite_sequence")
+        stored = dict(cursor.fetchall())
+        other = [(table, n) for table, n in highest if stored.get(table) != n]
+        cursor.executemany("DELETE FROM sqlite_sequence WHERE name = %s", [(table,) for table, _ in other])
+        cursor.executemany("INSERT INTO sqlite_sequence (name, seq) VALUES (%s, %s)", other)
