@@ -58,11 +58,11 @@ def test_two_hundred_items_are_written_at_once(writer: BackgroundWriter[int], wr
 
 def test_the_thread_leaves_what_waits_for_a_flush(written: Written) -> None:
     """Also while it waits for more: else it wrote what a later test put."""
-    writer = BackgroundWriter[int]("tests", written, seconds=0.05)
+    writer = BackgroundWriter[int]("tests", written, seconds=0.5)
     try:
         writer.put(1)
         writer.when = When.ON_FLUSH
-        assert not written.came.wait(0.2)
+        assert not written.came.wait(0.8)
         writer.when = When.IN_BACKGROUND
         writer.put(2, items=200)
         assert written.came.wait(5)

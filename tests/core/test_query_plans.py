@@ -9,7 +9,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from ctxhub.core.kit.caller import Caller
-from ctxhub.core.models import Tag
+from ctxhub.core.models import SearchText, Tag
 from ctxhub.core.toolbox.dispatch import call
 from memory.decisions.rows.decisions import DECISIONS
 from memory.decisions.services.decisions import set_decision_batch
@@ -108,3 +108,18 @@ def test_a_list_is_quick_with_statistics_of_empty_tables(ada: Caller) -> None:
     with every_statement_within(seconds=2):
         for query, _ in INDEXES:
             assert call(ada, "decision", {"action": "list", "limit": 20, **query})["count"] == 20
+
+
+def test_passages_are_deleted_by_id(ada: Caller) -> None:
+    """PostgreSQL expects a range of ids to be a part of the table, and scanned all of it."""
+    start_compact(SearchText)
+    fill(ada, 2_000)
+    take_statistics()
+    with CaptureQueriesContext(connection) as captured:
+        call(ada, "decision", {"action": "delete", "key": "k/7"})
+    [deletion] = [
+        query["sql"] for query in captured.captured_queries if "DELETE FROM core_searchtext" in query["sql"]
+    ]
+    assert not re.search(
+        "Seq Scan on core_searchtext|SCAN (core_searchtext|t)$", explained(deletion), re.MULTILINE
+    )
