@@ -1,9 +1,16 @@
-# What the project can do for you; `make help` lists it. It needs Python 3.11 or newer and nothing else.
+# What the project can do for you; `make help` lists it. It needs Python 3.11 to 3.14 and nothing else.
 
-PYTHON ?= python3
+# The packages that ctxhub needs are built for these Pythons.
+IS_KNOWN := import sys; sys.exit(not (3, 11) <= sys.version_info < (3, 15))
+PYTHON ?= $(or $(shell \
+	for name in python3 python3.14 python3.13 python3.12 python3.11; do \
+		$$name -c '$(IS_KNOWN)' 2>/dev/null && echo $$name && break; \
+	done),python3)
 ARGS ?=
 
-BIN := .venv/bin
+# Another environment beside it, of another Python: make VENV=.venv-newest PYTHON=python3.13 test-sqlite
+VENV ?= .venv
+BIN := $(VENV)/bin
 MAKEFLAGS += --no-print-directory
 # Two tests more at once than there are processors, as many wait; those of one file one after the other, in the
 # order collected.
@@ -16,10 +23,10 @@ COVERAGE = --cov --cov-report=term:skip-covered --cov-fail-under=$(FLOOR)
 IN_CI = $(if $(CI),$(shell $(BIN)/python -c 'import sys; print("yes" if sys.version_info >= (3, 12) else "")'))
 CHECKS := check-ruff check-format check-types check-imports check-migrations check-django
 
-# Whether .venv works: not one of a moved folder (its scripts name the old one), of a Python that has gone, or of
-# another Python than the command line asks for.
+# Whether the environment works: not one of a moved folder (its scripts name the old one), of a Python that has gone,
+# or of another Python than the command line asks for.
 USABLE := $(shell \
-	$(BIN)/python -c 'import pip, sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null \
+	$(BIN)/python -c 'import pip; $(IS_KNOWN)' 2>/dev/null \
 	&& head -n 3 $(BIN)/pip | grep -qF '$(CURDIR)/$(BIN)/' \
 	$(if $(filter command,$(origin PYTHON)),&& [ "$$($(BIN)/python --version)" = "$$($(PYTHON) --version)" ]) \
 	&& echo yes)
@@ -27,10 +34,10 @@ USABLE := $(shell \
 # The pip that Python brings may be old, and takes twice the time to look through the versions of each package.
 PIP_INSTALL = $(BIN)/python -m pip install -qq --disable-pip-version-check --no-compile --constraint constraints.txt
 define install
-	@echo "Installing what ctxhub needs into .venv; it takes a minute, and only this once ..."
+	@echo "Installing what ctxhub needs into $(VENV); it takes a minute, and only this once ..."
 	@$(PIP_INSTALL) --upgrade pip
 	@$(PIP_INSTALL) --editable '$(1)'
-	@$(BIN)/python -m compileall -qq -j 0 .venv/lib ctxhub memory messaging sessions tracking || true
+	@$(BIN)/python -m compileall -qq -j 0 $(VENV)/lib ctxhub memory messaging sessions tracking || true
 endef
 
 .PHONY: help serve demo test test-sqlite test-postgres coverage check $(CHECKS) install-dev clean new-venv
@@ -39,70 +46,73 @@ help: ## list these
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
 	@echo '  PYTHON=python3.12 chooses the Python, ARGS="..." goes to serve, demo or pytest: make test ARGS="-k lease"'
 
-serve: .venv/installed ## set everything up and start the hub
+serve: $(VENV)/installed ## set everything up and start the hub
 	@$(BIN)/python manage.py serve --setup $(ARGS)
 
-demo: .venv/installed ## show agents that work side by side, on a hub that is thrown away
+demo: $(VENV)/installed ## show agents that work side by side, on a hub that is thrown away
 	@$(BIN)/python manage.py demo $(ARGS)
 
-test: .venv/installed-dev ## run all tests, on SQLite and on PostgreSQL
+test: $(VENV)/installed-dev ## run all tests, on SQLite and on PostgreSQL
 	@$(MAKE) --keep-going test-sqlite test-postgres
 
 # An empty DATABASE_URL means the default, whatever .env says.
-test-sqlite: .venv/installed-dev ## run all tests on SQLite
+test-sqlite: $(VENV)/installed-dev ## run all tests on SQLite
 	@echo "== Tests on SQLite"
 	@$(if $(IN_CI),COVERAGE_CORE=sysmon) DATABASE_URL= $(PYTEST) $(if $(IN_CI),$(COVERAGE)) $(ARGS)
 
-test-postgres: .venv/installed-dev ## run all tests on PostgreSQL
+test-postgres: $(VENV)/installed-dev ## run all tests on PostgreSQL
 	@echo "== Tests on PostgreSQL"
 	@$(BIN)/python -m tests.postgres -- $(PYTEST) $(ARGS)
 
-install-dev: .venv/installed-dev ## set up what tests and checks need
+install-dev: $(VENV)/installed-dev ## set up what tests and checks need
 
-coverage: .venv/installed-dev ## run all tests on SQLite, and show which lines of the source none of them runs
+coverage: $(VENV)/installed-dev ## run all tests on SQLite, and show which lines of the source none of them runs
 	@DATABASE_URL= $(PYTEST) $(COVERAGE) $(ARGS)
 
-check: .venv/installed-dev ## check style, types, imports, migrations and settings
+check: $(VENV)/installed-dev ## check style, types, imports, migrations and settings
 	@$(MAKE) --keep-going $(CHECKS)
 
-check-ruff: .venv/installed-dev
+check-ruff: $(VENV)/installed-dev
 	$(BIN)/ruff check .
 
-check-format: .venv/installed-dev
+check-format: $(VENV)/installed-dev
 	$(BIN)/ruff format --check .
 
-check-types: .venv/installed-dev
+check-types: $(VENV)/installed-dev
 	$(BIN)/mypy
 
-check-imports: .venv/installed-dev
+check-imports: $(VENV)/installed-dev
 	$(BIN)/lint-imports
 
 # Django warns where there is no database to compare with: a fresh clone has none.
-check-migrations: .venv/installed-dev
+check-migrations: $(VENV)/installed-dev
 	DATABASE_URL= $(BIN)/python -W ignore::RuntimeWarning manage.py makemigrations --check --dry-run
 
-check-django: .venv/installed-dev
+check-django: $(VENV)/installed-dev
 	DATABASE_URL= $(BIN)/python manage.py check
 
 clean: ## remove .venv and caches; what the hub has stored (var/) stays
-	rm -rf .venv build *.egg-info .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf .venv .venv-* build *.egg-info .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
 	find . -name __pycache__ -not -path './var/*' -prune -exec rm -rf {} +
 
-.venv/installed: pyproject.toml constraints.txt $(if $(USABLE),,new-venv)
+$(VENV)/installed: pyproject.toml constraints.txt $(if $(USABLE),,new-venv)
 	$(call install,.)
 	@touch $@
 
-.venv/installed-dev: pyproject.toml constraints.txt $(if $(USABLE),,new-venv)
+$(VENV)/installed-dev: pyproject.toml constraints.txt $(if $(USABLE),,new-venv)
 	$(call install,.[dev])
-	@touch .venv/installed $@
+	@touch $(VENV)/installed $@
 
 new-venv:
-	@[ ! -L .venv ] \
-		|| { echo ".venv is a link to $$(readlink .venv), which this would empty. Remove the link first." >&2; exit 1; }
-	@command -v $(PYTHON) >/dev/null \
+	@[ ! -L $(VENV) ] \
+		|| { echo "$(VENV) is a link to $$(readlink $(VENV)), which this would empty. Remove the link first." >&2; exit 1; }
+	@command -v '$(PYTHON)' >/dev/null \
 		|| { echo "There is no $(PYTHON) here. Install Python 3.11 or newer, or name one: make PYTHON=python3.12 ..." >&2; exit 1; }
-	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
-		|| { echo "ctxhub needs Python 3.11 or newer, and $(PYTHON) is $$($(PYTHON) --version 2>&1). Name another one: make PYTHON=python3.12 ..." >&2; exit 1; }
-	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null \
-		|| { echo "$(PYTHON) cannot make a virtual environment. On Debian and Ubuntu: apt-get install python3-venv" >&2; exit 1; }
-	@$(PYTHON) -m venv --clear .venv
+	@'$(PYTHON)' --version >/dev/null 2>&1 \
+		|| { echo "$(PYTHON) is there, but does not start. It says:" >&2; '$(PYTHON)' --version 2>&1 | sed 's/^/    /' >&2; \
+			echo "Name another one, by its path if need be: make PYTHON=/path/to/bin/python3 ..." >&2; exit 1; }
+	@'$(PYTHON)' -c '$(IS_KNOWN)' \
+		|| { echo "ctxhub runs on Python 3.11 to 3.14, and $(PYTHON) is $$('$(PYTHON)' --version 2>&1). Name another one: make PYTHON=python3.12 ..." >&2; exit 1; }
+	@'$(PYTHON)' -c 'import ensurepip, sqlite3, venv' 2>/dev/null \
+		|| { echo "$(PYTHON) cannot make a virtual environment, or has no sqlite3. On Debian and Ubuntu: apt-get install python3-venv" >&2; exit 1; }
+	@'$(PYTHON)' -m venv --clear $(VENV)

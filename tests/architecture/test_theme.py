@@ -1,11 +1,13 @@
 """Our copies of the theme's layouts differ from them only where they must."""
 
+import re
 from difflib import ndiff
 from pathlib import Path
 
 import pytest
 import unfold
 from django.conf import settings
+from django.contrib.staticfiles import finders
 
 pytestmark = pytest.mark.one_engine
 
@@ -34,3 +36,14 @@ def test_a_copy_has_only_these_changes(name: str) -> None:
     assert [line.partition(" class=")[0] for line in changed_lines(name)] == [
         line.partition(" class=")[0] for line in CHANGES[name]
     ]
+
+
+def test_each_file_that_our_pages_name_is_there() -> None:
+    """Scripts of the theme move from version to version."""
+    named = {
+        name
+        for template in OURS.rglob("*.html")
+        for name in re.findall(r"""{% static ['"]([^'"{}]+)['"] %}""", template.read_text())
+    }
+    assert "unfold/js/alpine/alpine.js" in named
+    assert [name for name in sorted(named) if finders.find(name) is None] == []
