@@ -86,7 +86,7 @@ def test_its_numbers_are_those_of_the_api(apollo: Project, ada_works: Agent) -> 
     response = page(member(apollo, VIEWER), ada_works)
     with time_machine.travel(NOON, tick=False):
         [facts] = [row for row in list_agents(apollo.pk).objects() if row["name"] == "ada"]
-        listed = list_use(apollo.pk, since="13d", by=["operation"], agent="ada").objects()
+        listed = list_use(apollo.pk, since="13d", by=["operation"], of="ada").objects()
     shown = text(response.content.decode())
     assert (facts["leases"], facts["unread"], facts["reads"], facts["writes"], facts["tokens"]) == (
         *(1, 2, 1, 1, 540),

@@ -103,6 +103,31 @@ def test_every_list_with_such_a_filter_is_tested() -> None:
                     assert (tool.name, action.name, name) in tested
 
 
+@pytest.mark.parametrize(
+    ("path", "words"),
+    [("trends/", ["layer", "tag", "agent", "Status"]), ("use/", ["agent", "Operation", "agent,operation"])],
+)
+def test_a_word_to_group_by_is_no_name(ada_rest: RestClient, path: str, words: list[str]) -> None:
+    for word in words:
+        body = ada_rest.get(path, by=word).body
+        assert (body["items"], body.get("hint")) == ([], None), word
+
+
+@pytest.mark.parametrize("by", ["", " ", ",", "colour"])
+def test_what_no_list_groups_by_is_told_the_words(ada_rest: RestClient, ada_mcp: McpClient, by: str) -> None:
+    for path, words in (("trends/", ["layer", "tag", "agent", "status"]), ("use/", ["agent", "operation"])):
+        reply = ada_rest.get(path, by=by)
+        assert (reply.status, reply.body["error"], reply.body["allowed"]) == (400, "invalid", words)
+        assert ", ".join(words) in reply.body["message"]
+    answer = ada_mcp.call("hub", "trends", by=by)
+    assert answer["allowed"] == ["layer", "tag", "agent", "status"]
+
+
+def test_use_of_an_unknown_agent_names_the_nearest(ada_rest: RestClient) -> None:
+    body = ada_rest.get("use/", of="aad", by="operation").body
+    assert (body["items"], body["hint"]) == ([], NO_AGENT)
+
+
 def test_a_search_by_post_names_unknown_names(stored: None, ada_rest: RestClient) -> None:
     body = ada_rest.post("search/", {"query": "pools", "tags": "secuirty"}).body
     assert (body["count"], body["hint"]) == (0, NO_TAG)

@@ -34,7 +34,7 @@ class UseViewSet(ProjectViewSet):
     @extend_schema(responses=page_of(UseSeen))
     def list(self, request: Request, slug: str) -> Response:
         """Calls, errors and tokens of answers by time, newest first, and by agent and operation."""
-        return self.listed(Page.of(list_use(self.project_id, agent=self.query.pop("of", None), **self.query)))
+        return self.listed(Page.of(list_use(self.project_id, **self.query)))
 
     @extend_schema(responses=page_of(SearchedInVain))
     def empty_searches(self, request: Request, slug: str) -> Response:

@@ -221,9 +221,14 @@ class ProjectViewSet(HubViewSet):
 
     def listed(self, page: Page, *, whole: bool = False) -> Response:
         if not page.items:
-            unknown = unknown_names(self.project_id, {**self.query, **self.body})
+            unknown = unknown_names(self.project_id, self._filters())
             page = replace(page, extra={**unknown, **page.extra})
         return super().listed(page, whole=whole)
+
+    def _filters(self) -> dict[str, Any]:
+        """What was given to the list, but for what is chosen from fixed words."""
+        query, body = (takes.get(self.action, NOTHING).arguments for takes in (self.queries, self.bodies))
+        return {**query.filters_in(self.query), **body.filters_in(self.body)}
 
     def write(self, service: Callable[..., Mapping[str, Any]], **arguments: Any) -> dict[str, Any]:
         """The answer of a service, once, with the stored item; a write-only token gets the answer alone."""

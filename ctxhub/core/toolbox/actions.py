@@ -110,11 +110,6 @@ class Action:
         """Whether `session` is an argument of its own; any other call may have it to say whose work it is."""
         return SESSION in self.arguments.names
 
-    def filters_in(self, checked: Mapping[str, Any]) -> dict[str, Any]:
-        """Drop arguments with a fixed set of words: these are no names of project objects."""
-        fixed = {argument.name for argument in self.arguments.all if argument.says}
-        return {name: value for name, value in checked.items() if name not in fixed}
-
     def check(self, given: Mapping[str, Any]) -> dict[str, Any]:
         """Validate and convert the arguments. Raises InvalidInput with suggestions.
 

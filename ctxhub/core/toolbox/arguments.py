@@ -24,7 +24,7 @@ from typing_extensions import TypedDict
 from ctxhub.core.kit.errors import SHOWN_NAMES, InvalidInput, shown_all, unknown_word
 from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.kit.unset import UNSET, Unset
-from ctxhub.core.toolbox.argument_types import Converts, IdOf, OverMcp, OverRest, Says, present
+from ctxhub.core.toolbox.argument_types import About, Converts, IdOf, OverMcp, OverRest, Says, present
 from ctxhub.core.toolbox.json_schemas import argument_schema
 from ctxhub.core.toolbox.plain_values import Reader, reader_of
 from ctxhub.core.toolbox.suggestions import suggest_arguments
@@ -54,6 +54,12 @@ class Argument:
     def choices(self) -> list[str]:
         """The allowed words; none where the signature has an example."""
         return self.says.split("|") if "|" in self.says else []
+
+    @property
+    def has_fixed_words(self) -> bool:
+        """Whether its values are not names that a project gives."""
+        about = (mark for mark in self.marks if isinstance(mark, About))
+        return bool(self.says) or any("enum" in {**(a.schema or {}), **(a.items or {})} for a in about)
 
     @property
     def id_of(self) -> str:
@@ -209,6 +215,11 @@ class Arguments:
     def check_json(self, given: Mapping[str, Any]) -> dict[str, Any]:
         """Validate the types that JSON has, without conversions; null stays. Raises ValidationError."""
         return self._over_rest.validate_python(given)
+
+    def filters_in(self, checked: Mapping[str, Any]) -> dict[str, Any]:
+        """Drop arguments with a fixed set of words: these are no names of project objects."""
+        fixed = {argument.name for argument in self.all if argument.has_fixed_words}
+        return {name: value for name, value in checked.items() if name not in fixed}
 
     def _refusal(
         self, problems: Problems, call: str, given: Mapping[str, Any], also: Sequence[str]

@@ -78,7 +78,7 @@ def _call(
         )
     touch_agent(caller)
     if isinstance(answer, Listing) and not answer.rows:
-        answer = answer.beside(unknown_names(caller.project_id, action.filters_in(checked)))
+        answer = answer.beside(unknown_names(caller.project_id, action.arguments.filters_in(checked)))
     if action.counts_mail:
         return _formatted(answer, **shape)
     formatted = _with_mail(caller, answer, {**shape, **budget})

@@ -15,7 +15,7 @@ from ctxhub.core.hub.selectors.hub import register_agent_facts
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.buckets import BUCKETS, start_of
 from ctxhub.core.kit.clock import format_time
-from ctxhub.core.kit.errors import InvalidInput
+from ctxhub.core.kit.errors import InvalidInput, unknown_word
 from ctxhub.core.kit.inputs import clean_limit, clean_moment, clean_name, clean_one_of, clean_words
 from ctxhub.core.kit.keyset import page_of
 from ctxhub.core.kit.listing import Listing, Row, page_in_memory
@@ -83,22 +83,25 @@ def list_use(
     until: str | None = None,
     bucket: str = "day",
     by: Sequence[str] | None = None,
-    agent: str | None = None,
+    of: str | None = None,
     tool: str | None = None,
     limit: int = 100,
     cursor: str | None = None,
 ) -> Listing:
-    """A page of use, newest bucket first. Without `since` of the last 7 days. Raises InvalidInput."""
+    """A page of use, newest bucket first. Without `since` of the last 7 days. `of`: of this agent.
+
+    Raises InvalidInput.
+    """
     limit = clean_limit(limit)
     first, last = _period(project_id, since, until)
-    kinds = [clean_one_of(kind, BY, "by") for kind in clean_words(by, "by")]
+    kinds = [] if by is None else _kinds(by)
     rows = use_between(
         project_id,
         first,
         last,
         bucket=clean_one_of(bucket, BUCKETS, "bucket"),
         by=kinds,
-        agent=clean_name(agent, "agent") if agent else None,
+        agent=clean_name(of, "of") if of else None,
         tool=clean_name(tool, "tool") if tool else None,
     )
     rows.sort(key=lambda row: (-row.hour.timestamp(), row.name.casefold(), row.operation))
@@ -128,6 +131,12 @@ def use_lately(project_id: int, folded: Sequence[str]) -> Mapping[str, tuple[int
 
 
 # -- Pieces ----------------------------------------------------------------------------------------
+
+
+def _kinds(by: Sequence[str]) -> list[str]:
+    if not any(map(str.strip, by)):
+        raise unknown_word("by", "", BY)
+    return [clean_one_of(kind, BY, "by") for kind in clean_words(by, "by")]
 
 
 def _period(project_id: int, since: str | None, until: str | None) -> tuple[datetime, datetime]:

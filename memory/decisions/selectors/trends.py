@@ -62,7 +62,7 @@ def list_trends(
     last = moment_of(project_id, clean_moment(until, "until")) or clock.now()
     if first and first >= last:
         raise InvalidInput("since is not before until.")
-    kind = clean_one_of(by, [name for name in GROUPINGS if name], "by") if by else ""
+    kind = "" if by is None else clean_one_of(by, [name for name in GROUPINGS if name], "by")
     zone = ZoneInfo(config_of(project_id).time_zone)
     bucket = clean_one_of(bucket, BUCKETS, "bucket")
     found = trends(read_steps(project_id, kind, last), bucket, zone)

@@ -14,6 +14,7 @@ FILTERS = {
     "agents": "agent",
     "by": "agent",
     "category": "category",
+    "of": "agent",
     "scope": "scope",
     "tags": "tag",
     "verbs": "verb",
