@@ -242,6 +242,8 @@ SPECTACULAR_SETTINGS = {
         "AddResult": ["created", "exists"],
         "StatusResult": ["updated", "unchanged"],
         "RequestState": ["open", "claimed", "done"],
+        "LeaseState": ["live", "expired", "released"],
+        "LeaseResult": ["created", "extended"],
         "FileChange": ["created", "modified", "deleted"],
         "SaveResult": ["created", "updated"],
         "ResourceType": ["code", "documentation", "data", "research", "generated"],

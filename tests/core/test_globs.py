@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ctxhub.core.text.globs import as_regex, head, is_glob, literal_start, matches, overlap
+from ctxhub.core.text.globs import as_regex, head, is_glob, literal_start, matches, matches_all, overlap
 
 MATCHED = [
     ("src/app.py", "src/app.py"),
@@ -51,6 +51,35 @@ NOT_MATCHED = [
     ("a**b", "a/x/b"),
     ("*a*b*a", "xaybz"),
 ]
+
+
+@pytest.mark.parametrize(
+    "pattern", ["**", "**/*", "*/**", "**/**", "./**", "**/", "*/", "***/**", "**/?*", "*?/**", "**/*/**"]
+)
+def test_these_match_every_path(pattern: str) -> None:
+    assert matches_all(pattern)
+    for path in ("a", "a/b", "a/b/c.py", ".env", "[x]/{y}/z w", "é"):
+        assert matches(pattern, path)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "path"),
+    [
+        ("*", "a/b"),
+        ("***", "a/b"),
+        ("*/*/**", "a"),
+        ("**/*.*", "a"),
+        ("**/??*", "a"),
+        ("[!.]*/**", ".env"),
+        ("src/**", "a"),
+        ("a*/**", "b"),
+        ("**/a", "b"),
+        ("a", "b"),
+    ],
+)
+def test_these_do_not_match_every_path(pattern: str, path: str) -> None:
+    assert not matches_all(pattern)
+    assert not matches(pattern, path)
 
 
 @pytest.mark.parametrize(("pattern", "path"), MATCHED)

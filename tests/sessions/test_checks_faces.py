@@ -30,7 +30,7 @@ def fill(ben: Caller) -> None:
         priority = "critical" if number % 5 == 0 else "low"
         add_constraint(caller=ben, category="c", text=text, paths=["src/**"], priority=priority)
         set_decision(caller=ben, key=f"k{number}", value=text, paths=["src/**"])
-        acquire_lease(caller=ben, paths=["src/**"], exclusive=False, reason=text)
+        acquire_lease(caller=ben, paths=["src/**", f"lib/{number}"], exclusive=False, reason=text)
         record_change(caller=ben, path=f"src/{number}.py", change="modified", description=text)
 
 

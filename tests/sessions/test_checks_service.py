@@ -308,7 +308,7 @@ def test_a_section_has_twenty_rows_and_counts_the_rest(ada: Caller, ben: Caller)
     for number in range(23):
         rule(ben, f"Rule {number}.", "src/**")
         decide(ben, f"k{number}", "src/**")
-        acquire_lease(caller=ben, paths=["src/**"], exclusive=False)
+        acquire_lease(caller=ben, paths=["src/**", f"lib/{number}"], exclusive=False)
         record_change(caller=ben, path=f"src/{number}.py", change="modified")
     answer = check(ada, "src/**", budget_tokens=20_000)
     sections = ("constraints", "decisions", "leases", "changes")

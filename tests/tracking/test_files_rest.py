@@ -142,6 +142,29 @@ def test_a_lease_is_acquired_renewed_and_released(ada_rest: RestClient) -> None:
     assert (refused.status, refused.body["hint"]) == (409, "Lease it again.")
 
 
+def test_leasing_again_extends_the_lease(ada_rest: RestClient) -> None:
+    made = leased(ada_rest, "src/**", "docs/x.md", minutes=5, reason="Rework.")
+    reply = ada_rest.post("leases/", {"paths": ["docs/x.md", "src/**"], "minutes": 60})
+    assert (made["result"], reply.status, reply.body["result"]) == ("created", 200, "extended")
+    assert reply.body == {**made, "result": "extended", "expires": reply.body["expires"]}
+    assert reply.body["expires"] > made["expires"]
+    again = {"paths": ["docs/x.md", "src/**"], "reason": None}
+    assert ada_rest.post("leases/", again).body["reason"] == ""
+    assert ada_rest.get("leases/").body["count"] == 1
+
+
+def test_a_repeated_request_has_the_status_of_the_first(ada_rest: RestClient) -> None:
+    body, key = {"paths": ["src/**"]}, {"Idempotency-Key": "k"}
+    first, second = (ada_rest.post("leases/", body, key) for _ in range(2))
+    assert (first.status, second.status, second.body) == (201, 201, first.body)
+
+
+def test_a_lease_of_all_files_is_shortened_with_a_hint(ada_rest: RestClient) -> None:
+    made = leased(ada_rest, "**", minutes=1440)
+    renewed = ada_rest.patch(f"leases/{made['lease_id']}/", {"minutes": 90}).body
+    assert ("not 1440" in made["hint"], "not 90" in renewed["hint"]) == (True, True)
+
+
 def test_a_conflict_names_the_holder(ada_rest: RestClient, ben_rest: RestClient) -> None:
     made = leased(ada_rest, "src/**")
     reply = ben_rest.post("leases/", {"paths": ["src/a.py"], "exclusive": False})
@@ -262,7 +285,8 @@ def test_a_token_with_only_write_scope_gets_the_answer_of_its_writes(hub: LiveHu
     writer = hub.rest(create_token(project=apollo, agent="w", scopes=["write"]).secret, project="apollo")
     assert set(recorded(writer, "a")) == {"id", "path"}
     made = leased(writer, "a")
-    assert set(made) == {"lease_id", "fence", "expires"}
+    assert set(made) == {"lease_id", "fence", "expires", "result"}
+    assert writer.post("leases/", {"paths": ["a"]}).status == 200
     assert writer.delete(f"leases/{made['lease_id']}/").status == 204
     assert writer.get("changes/").status == 403
 

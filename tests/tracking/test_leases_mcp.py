@@ -13,6 +13,7 @@ from tests.hub import LiveHub, McpClient
 def test_a_lease_is_acquired_listed_renewed_and_released(ada_mcp: McpClient) -> None:
     made = ada_mcp.call("file", "lease", paths=["src/api/**", "docs/x.md"], minutes=5, reason="Rework.")
     [row] = ada_mcp.rows("file", "leases")
+    assert made.pop("result") == "created"
     assert row == {
         **made,
         "paths": ["docs/x.md", "src/api/**"],
@@ -26,6 +27,24 @@ def test_a_lease_is_acquired_listed_renewed_and_released(ada_mcp: McpClient) -> 
     assert ada_mcp.call("file", "release", lease_id=made["lease_id"]) == {"released": 0}
     assert ada_mcp.call("file", "leases")["count"] == 0
     assert ada_mcp.call("file", "renew", lease_id=made["lease_id"])["error"] == "conflict"
+
+
+def test_leasing_again_extends_the_lease(ada_mcp: McpClient) -> None:
+    made = ada_mcp.call("file", "lease", paths=["src/**", "docs/x.md"], minutes=5, reason="Rework.")
+    again = ada_mcp.call("file", "lease", paths=["docs/x.md", "src/**"], minutes=60, reason=None)
+    assert again == {**made, "result": "extended", "expires": again["expires"]}
+    assert again["expires"] > made["expires"]
+    [row] = ada_mcp.rows("file", "leases")
+    assert (row["lease_id"], row["reason"]) == (made["lease_id"], "Rework.")
+    ada_mcp.call("file", "lease", paths=["docs/x.md", "src/**"], reason="")
+    assert "reason" not in ada_mcp.call("file", "leases")["columns"]
+
+
+def test_a_lease_of_all_files_is_shortened_with_a_hint(ada_mcp: McpClient) -> None:
+    made = ada_mcp.call("file", "lease", paths="**", minutes=1440)
+    renewed = ada_mcp.call("file", "renew", lease_id=made["lease_id"], minutes=120)
+    assert "60 minutes, not 1440" in made["hint"]
+    assert "60 minutes, not 120" in renewed["hint"]
 
 
 def test_a_conflict_names_holder_paths_and_expiry(ada_mcp: McpClient, ben_mcp: McpClient) -> None:

@@ -70,6 +70,22 @@ def test_of_concurrent_leases_on_one_path_one_succeeds(crowd: Crowd, apollo: Pro
         )
 
 
+def test_concurrent_leases_of_one_agent_on_the_same_paths_are_one(crowd: Crowd, apollo: Project) -> None:
+    paths = (["src/**", "docs/x"], ["docs/x", "src/**"])
+    calls = [
+        [file("lease", paths=paths[(agent + n) % 2], minutes=15 + n, agent="holder") for n in range(ROUNDS)]
+        for agent in range(AGENTS)
+    ]
+    answers = [answer for own in crowd(calls) for answer in own]
+    assert sorted(answer["result"] for answer in answers) == ["created", *["extended"] * (len(answers) - 1)]
+    held = Lease.objects.in_project(apollo).get()
+    assert {answer["fence"] for answer in answers} == {held.pk}
+    assert held.paths.count() == 2
+    events = Event.objects.in_project(apollo).filter(noun="lease").order_by("pk")
+    verbs = list(events.values_list("verb", flat=True))
+    assert (verbs[0], {*verbs[1:]}) == ("leased", {"renewed"})
+
+
 def test_concurrent_changes_are_stored_once_and_new_files_created_once(crowd: Crowd, apollo: Project) -> None:
     calls = [
         [

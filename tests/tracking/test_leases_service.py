@@ -23,8 +23,9 @@ from messaging.models import Message
 from tests.tables import dump_project
 from tracking.models import Lease, LeasePath
 from tracking.selectors.leases import list_leases
+from tracking.services.granting import grant_lease
+from tracking.services.lease_times import Lasting
 from tracking.services.leases import (
-    _insert,
     acquire_lease,
     release_by_force,
     release_leases,
@@ -51,9 +52,16 @@ def test_a_lease_returns_its_fence_and_expiry(ada: Caller) -> None:
         answer = acquire_lease(caller=ada, paths=["src/api/**", "./docs//x.md"], minutes=30, reason="Rework.")
         [row] = list_leases(ada.project_id).objects()
     lease_id = answer["lease_id"]
-    assert answer == {"lease_id": lease_id, "fence": lease_id, "expires": "2026-11-21T12:30:00Z"}
+    assert answer == {
+        "lease_id": lease_id,
+        "fence": lease_id,
+        "expires": "2026-11-21T12:30:00Z",
+        "result": "created",
+    }
     assert row == {
-        **answer,
+        "lease_id": lease_id,
+        "fence": lease_id,
+        "expires": "2026-11-21T12:30:00Z",
         "paths": ["docs/x.md", "src/api/**"],
         "by": "ada",
         "exclusive": True,
@@ -171,6 +179,166 @@ def test_a_lease_records_an_event(ada: Caller, apollo: Project) -> None:
     event = Event.objects.in_project(apollo).get()
     assert (event.noun, event.verb, event.ref) == ("lease", "leased", f"lease:{made}")
     assert event.data == {"paths": ["src/**", "docs/"], "note": "src/**, docs/: Rework."}
+
+
+# -- Leasing again ---------------------------------------------------------------------------------
+
+
+def verbs(project: Project) -> list[tuple[str, str]]:
+    events = Event.objects.in_project(project).filter(noun="lease").order_by("pk")
+    return list(events.values_list("ref", "verb"))
+
+
+def test_leasing_the_same_paths_again_extends_the_lease(ada: Caller, apollo: Project) -> None:
+    with time_machine.travel(NOON, tick=False) as now:
+        made = acquire_lease(caller=ada, paths=["src/**", "docs/x"], minutes=15, reason="Rework.")
+        now.shift(timedelta(minutes=10))
+        again = acquire_lease(caller=ada, paths=["./docs/x", "src/**", "src/**"], minutes=15)
+        [row] = list_leases(apollo.pk).objects()
+    assert again == {**made, "result": "extended", "expires": "2026-11-21T12:25:00Z"}
+    assert (row["expires"], row["reason"]) == ("2026-11-21T12:25:00Z", "Rework.")
+    assert LeasePath.objects.in_project(apollo).count() == 2
+    ref = f"lease:{made['lease_id']}"
+    assert verbs(apollo) == [(ref, "leased"), (ref, "renewed")]
+
+
+@pytest.mark.parametrize(
+    ("reason", "stored", "note"),
+    [({"reason": "Tests."}, "Tests.", "a; Tests."), ({"reason": ""}, "", "a"), ({"reason": None}, "", "a")],
+    ids=str,
+)
+def test_a_reason_given_again_replaces_the_old_one(
+    ada: Caller, apollo: Project, reason: dict[str, Any], stored: str, note: str
+) -> None:
+    made = lease(ada, "a", minutes=15, reason="Rework.")
+    assert lease(ada, "a", minutes=30, **reason) == made
+    assert Lease.objects.in_project(apollo).get().reason == stored
+    assert Event.objects.in_project(apollo).order_by("-pk")[0].data["note"] == note
+
+
+def test_a_lease_is_never_shortened_by_leasing_again(ada: Caller, apollo: Project) -> None:
+    with time_machine.travel(NOON, tick=False):
+        lease(ada, "a", minutes=60, reason="Rework.")
+        before = dump_project(apollo)
+        again = acquire_lease(caller=ada, paths=["a"], minutes=15)
+        assert (again["result"], again["expires"]) == ("extended", "2026-11-21T13:00:00Z")
+        assert dump_project(apollo) == before
+        assert acquire_lease(caller=ada, paths=["a"], reason="Tests.")["expires"] == "2026-11-21T13:00:00Z"
+    assert [verb for _, verb in verbs(apollo)] == ["leased", "renewed"]
+
+
+def test_only_the_same_paths_of_the_same_agent_are_extended(ada: Caller, ben: Caller) -> None:
+    mine = acquire_lease(caller=ada, paths=["src/**", "docs/x"], exclusive=False)
+    others = [
+        acquire_lease(caller=ada, paths=["src/**"], exclusive=False),
+        acquire_lease(caller=ada, paths=["src/**", "docs/x", "lib"], exclusive=False),
+        acquire_lease(caller=ada, paths=["src/", "docs/x"], exclusive=False),
+        acquire_lease(caller=ben, paths=["src/**", "docs/x"], exclusive=False),
+    ]
+    assert {other["result"] for other in others} == {"created"}
+    assert len({mine["lease_id"], *(other["lease_id"] for other in others)}) == 5
+    same = Caller(project=ada.project, agent="ADA")
+    again = acquire_lease(caller=same, paths=["docs/x", "src/**"], exclusive=False)
+    assert (again["lease_id"], again["result"]) == (mine["lease_id"], "extended")
+
+
+@pytest.mark.parametrize("end", ["expired", "released"])
+def test_an_ended_lease_is_not_extended(ada: Caller, end: str) -> None:
+    with time_machine.travel(NOON, tick=False) as now:
+        made = lease(ada, "a")
+        if end == "released":
+            release_leases(caller=ada, lease_id=made)
+        else:
+            now.shift(timedelta(minutes=15))
+        again = acquire_lease(caller=ada, paths=["a"])
+    assert (again["result"], again["fence"] > made) == ("created", True)
+
+
+def test_an_exclusive_lease_ends_the_agents_shared_one_on_the_same_paths(
+    ada: Caller, ben: Caller, apollo: Project
+) -> None:
+    shared = lease(ada, "src/**", exclusive=False)
+    other = lease(ada, "src/a", exclusive=False)
+    made = acquire_lease(caller=ada, paths=["src/**"])
+    assert (made["result"], made["fence"] > other) == ("created", True)
+    assert listed(apollo) == [other, made["lease_id"]]
+    assert verbs(apollo)[-2:] == [(f"lease:{shared}", "released"), (f"lease:{made['lease_id']}", "leased")]
+    release_leases(caller=ada, all=True)
+    assert lease(ben, "src/**")
+
+
+def test_a_shared_lease_becomes_exclusive_only_if_no_other_agent_shares_it(
+    ada: Caller, ben: Caller, apollo: Project
+) -> None:
+    lease(ada, "src/**", exclusive=False)
+    lease(ben, "src/a", exclusive=False)
+    before = dump_project(apollo)
+    with pytest.raises(Conflict, match="leased by 'ben'"):
+        lease(ada, "src/**")
+    assert dump_project(apollo) == before
+
+
+def test_a_shared_lease_beside_ones_own_exclusive_one_says_that_others_still_wait(
+    ada: Caller, apollo: Project
+) -> None:
+    with time_machine.travel(NOON, tick=False):
+        made = lease(ada, "src/**", minutes=60)
+        for result in ("created", "extended"):
+            answer = acquire_lease(caller=ada, paths=["src/**"], exclusive=False)
+            assert answer["result"] == result
+            assert f"lease:{made} on the same paths, exclusively until 2026-11-21T13:00:00Z" in answer["hint"]
+        again = acquire_lease(caller=ada, paths=["src/**"])
+        assert (again["lease_id"], again["result"]) == (made, "extended")
+        assert listed(apollo) == [made]
+
+
+def test_of_several_from_before_the_one_with_the_highest_fence_is_extended(
+    ada: Caller, apollo: Project
+) -> None:
+    made = lease(ada, "a", minutes=15)
+    for _ in range(2):
+        copy = Lease.objects.in_project(apollo).get(pk=made)
+        copy.pk, copy._state.adding = None, True
+        copy.save()
+        LeasePath.objects.create(project=apollo, lease=copy, pattern="a")
+    assert lease(ada, "a", minutes=60) == copy.pk
+    assert len(listed(apollo)) == 3
+
+
+def test_an_agent_with_200_live_leases_may_extend_one_or_make_a_shared_one_exclusive(ada: Caller) -> None:
+    first = lease(ada, "n/0", exclusive=False)
+    for n in range(1, 200):
+        lease(ada, f"n/{n}")
+    assert lease(ada, "n/0", exclusive=False, minutes=60) == first
+    assert lease(ada, "n/0") > first
+    with pytest.raises(LimitReached):
+        lease(ada, "n/200")
+
+
+# -- Leases of all files ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("paths", [["**"], ["docs/x", "**/*"], ["**/"], ["*/"], ["./**/**"]], ids=str)
+@pytest.mark.parametrize("exclusive", [True, False])
+def test_a_lease_of_all_files_lasts_an_hour_at_most(ada: Caller, paths: list[str], exclusive: bool) -> None:
+    with time_machine.travel(NOON, tick=False) as now:
+        made = acquire_lease(caller=ada, paths=paths, minutes=61, exclusive=exclusive)
+        assert made["expires"] == "2026-11-21T13:00:00Z"
+        assert "matches every file, so the lease lasts 60 minutes, not 61" in made["hint"]
+        now.shift(timedelta(minutes=30))
+        again = acquire_lease(caller=ada, paths=paths, minutes=1440, exclusive=exclusive)
+        assert (again["expires"], "not 1440" in again["hint"]) == ("2026-11-21T13:30:00Z", True)
+        now.shift(timedelta(minutes=30))
+        renewed = renew_lease(caller=ada, lease_id=made["lease_id"], minutes=90)
+        assert (renewed["expires"], "not 90" in renewed["hint"]) == ("2026-11-21T14:00:00Z", True)
+        assert "hint" not in renew_lease(caller=ada, lease_id=made["lease_id"], minutes=60)
+
+
+@pytest.mark.parametrize("path", ["*", "src/**", "**/*.py", "*/*/**", "[a-z]*/**"])
+def test_a_lease_of_some_files_lasts_as_long_as_asked(ada: Caller, path: str) -> None:
+    with time_machine.travel(NOON, tick=False):
+        made = acquire_lease(caller=ada, paths=[path], minutes=1440)
+    assert (made["expires"], "hint" in made) == ("2026-11-22T12:00:00Z", False)
 
 
 # -- Renewing --------------------------------------------------------------------------------------
@@ -427,7 +595,7 @@ def test_leasing_executes_as_many_queries_for_50_paths_as_for_1(ada: Caller, ben
         return len(captured)
 
     lease(ada, "first")
-    assert queries(1, "a") == queries(50, "b") <= 10
+    assert queries(1, "a") == queries(50, "b") <= 11
 
 
 def test_old_leases_are_removed_and_their_events_stay(ada: Caller, apollo: Project) -> None:
@@ -537,7 +705,7 @@ def test_who_is_overtaken_again_and_again_is_told_to_try_again(
         with write_transaction(project_id):
             Lease.objects.in_project(ada.project).delete()
             for n in range(5):
-                _insert(ada, [f"*/{n}/{i}*" for i in range(10)], MINUTE, True, "")
+                grant_lease(ada, [f"*/{n}/{i}*" for i in range(10)], Lasting(MINUTE), True, "")
             yield
 
     monkeypatch.setattr("tracking.services.leases.write_transaction", overtaken)

@@ -28,7 +28,7 @@ from tracking.selectors.needs import (
     find_silent_holders,
     live_leases_of,
 )
-from tracking.services.leases import MOST_LIVE
+from tracking.services.granting import MOST_LIVE
 
 if TYPE_CHECKING:
     from tracking.sql.needs import Holder

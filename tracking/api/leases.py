@@ -15,6 +15,15 @@ from ctxhub.core.hub.partial_reads import Opened
 from ctxhub.core.kit.caller import WRITE
 from tracking.selectors import leases as selectors
 from tracking.services import leases as services
+from tracking.services.granting import LeaseAnswer, LeasedAnswer
+
+
+class Leased(selectors.Lease, LeasedAnswer):
+    """A lease, and what the write answers beside it."""
+
+
+class Renewed(selectors.Lease, LeaseAnswer):
+    """A lease, and what the write answers beside it."""
 
 
 class LeaseViewSet(ProjectViewSet):
@@ -33,11 +42,11 @@ class LeaseViewSet(ProjectViewSet):
         """Live leases, soonest to expire first."""
         return self.listed(Page.of(selectors.list_leases(self.project_id, **self.query)))
 
-    @extend_schema(responses={201: selectors.Lease})
+    @extend_schema(responses={200: Leased, 201: Leased})
     def create(self, request: Request, slug: str) -> Response:
-        """Reserve paths; 409 names who holds what until when."""
+        """Reserve paths, or extend your live lease on them (200); 409 names who holds what until when."""
         answer = self.write(services.acquire_lease, **self.body)
-        return Response(answer, status=201)
+        return Response(answer, status=201 if answer["result"] == "created" else 200)
 
     @extend_schema(responses=selectors.Lease)
     def retrieve(self, request: Request, slug: str, lease_id: int) -> Response:
@@ -45,7 +54,7 @@ class LeaseViewSet(ProjectViewSet):
         item = selectors.lease_item(selectors.get_lease(self.project_id, lease_id))
         return Response(self.opened(Opened(item, kind="lease")))
 
-    @extend_schema(responses=selectors.Lease)
+    @extend_schema(responses=Renewed)
     def partial_update(self, request: Request, slug: str, lease_id: int) -> Response:
         """Renew your live lease: it lasts that long from now."""
         renewed = {"lease_id": lease_id, **self.body}

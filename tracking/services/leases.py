@@ -10,31 +10,28 @@ from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import ADMIN, Caller, for_readers
 from ctxhub.core.kit.clock import format_time
 from ctxhub.core.kit.errors import Conflict, InvalidInput, LimitReached, NotAllowed
-from ctxhub.core.kit.inputs import clean_from_to, clean_text, refuse_secret
-from ctxhub.core.kit.tool_names import operation
+from ctxhub.core.kit.inputs import clean_text, refuse_secret
 from ctxhub.core.kit.transactions import write_transaction
-from ctxhub.core.toolbox.argument_types import Time
-from ctxhub.core.vocabulary.services.names import register_agent
-from tracking.history.leases import record_leases
+from ctxhub.core.kit.unset import UNSET, Unset
 from tracking.selectors.leases import get_lease, overlapping
 from tracking.selectors.paths import clean_patterns
+from tracking.services.granting import (
+    LeaseAnswer,
+    LeasedAnswer,
+    answer_for,
+    end_leases,
+    grant_lease,
+    write_renewal,
+)
+from tracking.services.lease_times import MINUTES, clean_minutes, lasting
 from tracking.sql import leases as rows
 from tracking.sql.leases import HeldPath, LeaseRow, live_leases_of, read_leases
 
-MINUTES = 15
-MOST_MINUTES = 24 * 60
-MOST_LIVE = 200
 # Pairs of patterns; more are compared before the write lock is taken again, so often.
 COMPARED_IN_LOCK = 40
 ATTEMPTS = 10
 KEPT = timedelta(days=30)
 REMOVED_AT_ONCE = 500
-
-
-class LeaseAnswer(TypedDict):
-    lease_id: int
-    fence: int
-    expires: Time
 
 
 class ReleaseAnswer(TypedDict):
@@ -50,24 +47,26 @@ def acquire_lease(
     paths: Sequence[str],
     minutes: int = MINUTES,
     exclusive: bool = True,
-    reason: str | None = None,
-) -> LeaseAnswer:
+    reason: str | None | Unset = UNSET,
+) -> LeasedAnswer:
     """Reserve paths or globs ("src/api/**") for the caller's agent, for 1 to 1440 minutes.
 
     Shared leases may overlap; an exclusive one stands alone. `fence` grows with every lease of a project.
+    A live lease of the agent on the same paths, shared or not as this one, is extended instead: it lasts at
+    least that long from now. An exclusive lease ends the agent's shared one on the same paths.
     Raises Conflict, naming holder, paths and expiry, if another agent's live lease is in the way.
     """
     patterns = clean_patterns(paths)
     refuse_secret("\n".join(patterns), "paths", caller)
-    duration = _duration(minutes)
-    reason = clean_text(reason, "reason", caller)
+    time = lasting(clean_minutes(minutes), patterns)
+    reason = reason if isinstance(reason, Unset) else clean_text(reason, "reason", caller)
     known = _refuse_conflict(caller, exclusive, patterns, rows.held_paths(*_others(caller, patterns)))
     for _attempt in range(ATTEMPTS):
         with write_transaction(caller.project_id):
             held = rows.held_paths(*_others(caller, patterns), after=known)
             if len(held) * len(patterns) <= COMPARED_IN_LOCK:
                 _refuse_conflict(caller, exclusive, patterns, held)
-                return _insert(caller, patterns, duration, exclusive, reason)
+                return grant_lease(caller, patterns, time, exclusive, reason)
         # Others got leases meanwhile: they are compared while writers go on.
         known = _refuse_conflict(caller, exclusive, patterns, held)
     raise LimitReached(
@@ -78,20 +77,19 @@ def acquire_lease(
 
 
 def renew_lease(*, caller: Caller, lease_id: int, minutes: int = MINUTES) -> LeaseAnswer:
-    """Extend a live lease of the caller's agent to end that many minutes from now; its fence stays.
+    """Let a live lease of the caller's agent end that many minutes from now; its fence stays.
 
     Raises NotAllowed for another agent's lease, Conflict for one that has expired or was released.
     """
-    duration = _duration(minutes)
+    minutes = clean_minutes(minutes)
     with write_transaction(caller.project_id):
         at = clock.now()
         lease = _own_lease(caller, lease_id, "renew")
         if (state := lease.state(at)) != "live":
             raise Conflict(f"Lease {lease.id} is {state}.", hint="Lease it again.")
-        rows.extend_lease(lease.id, at + duration)
-        agent_id = register_agent(caller, at)
-        record_leases(project_id=caller.project_id, agent_id=agent_id, verb="renewed", leases=[lease], at=at)
-    return _answer(lease.id, at + duration)
+        time = lasting(minutes, lease.paths)
+        write_renewal(caller, lease, at + time.duration, lease.reason, at)
+    return answer_for(lease.id, at + time.duration, time.hint)
 
 
 def release_leases(
@@ -120,7 +118,7 @@ def release_leases(
             lease = _own_lease(caller, lease_id, "release", is_forced=force)
             leases = [lease] if lease.state(at) == "live" else []
         if leases:
-            _end(caller, leases, reason, at)
+            end_leases(caller, leases, reason, at)
     return {"released": len(leases)}
 
 
@@ -134,7 +132,7 @@ def release_by_force(*, caller: Caller, lease_ids: Sequence[int], reason: str | 
         own = [lease for lease in leases if lease.folded == caller.agent.casefold()]
         for some in (own, [lease for lease in leases if lease not in own]):
             if some:
-                _end(caller, some, reason, at)
+                end_leases(caller, some, reason, at)
     return {"released": len(leases)}
 
 
@@ -181,35 +179,6 @@ def _refuse_conflict(
     )
 
 
-def _insert(
-    caller: Caller, patterns: Sequence[str], duration: timedelta, exclusive: bool, reason: str
-) -> LeaseAnswer:
-    at, own = clock.now(), caller.agent.casefold()
-    if rows.count_live_by_agent(caller.project_id, [own], at).get(own, 0) >= MOST_LIVE:
-        raise LimitReached(
-            f"You hold {MOST_LIVE} live leases, and an agent may hold no more.",
-            hint=f"Release one first: {operation('file release')}.",
-        )
-    agent_id = register_agent(caller, at)
-    expires_at = at + duration
-    lease_id = rows.insert_lease(
-        caller.project_id,
-        agent_id,
-        patterns,
-        exclusive=exclusive,
-        reason=reason,
-        at=at,
-        expires_at=expires_at,
-    )
-    lease = LeaseRow(lease_id, caller.agent, own, exclusive, reason, at, expires_at, None, patterns)
-    record_leases(project_id=caller.project_id, agent_id=agent_id, verb="leased", leases=[lease], at=at)
-    return _answer(lease_id, expires_at)
-
-
-def _duration(minutes: int) -> timedelta:
-    return timedelta(minutes=clean_from_to(minutes, "minutes", 1, MOST_MINUTES))
-
-
 def _own_lease(caller: Caller, lease_id: int, verb: str, *, is_forced: bool = False) -> LeaseRow:
     lease = get_lease(caller.project_id, lease_id)
     if lease.folded != caller.agent.casefold() and not is_forced:
@@ -222,24 +191,6 @@ def _own_lease(caller: Caller, lease_id: int, verb: str, *, is_forced: bool = Fa
             otherwise=f"Lease {lease.id} is another agent's; you cannot {verb} it.",
         )
     return lease
-
-
-def _end(caller: Caller, leases: Sequence[LeaseRow], reason: str, at: datetime) -> None:
-    is_own = leases[0].folded == caller.agent.casefold()
-    agent_id = register_agent(caller, at)
-    rows.end_leases([lease.id for lease in leases], agent_id, at)
-    record_leases(
-        project_id=caller.project_id,
-        agent_id=agent_id,
-        verb="released" if is_own else "force_released",
-        leases=leases,
-        at=at,
-        reason=reason,
-    )
-
-
-def _answer(lease_id: int, expires_at: datetime) -> LeaseAnswer:
-    return {"lease_id": lease_id, "fence": lease_id, "expires": format_time(expires_at)}
 
 
 def _unclear(problem: str) -> InvalidInput:

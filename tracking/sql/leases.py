@@ -104,6 +104,13 @@ def live_leases_of(project_id: int, folded: str, now: datetime) -> list[LeaseRow
     return _read("", "", f"{LIVE} AND a.folded = %s", [project_id, sql.stored_time(now), folded])
 
 
+def live_leases_with(project_id: int, folded: str, path: str, now: datetime) -> list[LeaseRow]:
+    """Live leases of an agent that name this very path or glob."""
+    named = "SELECT 1 FROM tracking_leasepath p WHERE p.lease_id = l.id AND p.pattern = %s"
+    where = f"{LIVE} AND a.folded = %s AND EXISTS ({named})"
+    return _read("", "", where, [project_id, sql.stored_time(now), folded, path])
+
+
 def counting_live(project_id: int, now: datetime) -> Counting:
     """Returns the statement that counts the live leases, to 10,000."""
     live = f"SELECT 1 FROM tracking_lease l WHERE {LIVE} LIMIT {MOST_COUNTED}"
@@ -145,9 +152,10 @@ def insert_lease(
     return int(lease_id)
 
 
-def extend_lease(lease_id: int, expires_at: datetime) -> None:
+def extend_lease(lease_id: int, expires_at: datetime, reason: str) -> None:
     sql.execute(
-        "UPDATE tracking_lease SET expires_at = %s WHERE id = %s", [sql.stored_time(expires_at), lease_id]
+        "UPDATE tracking_lease SET expires_at = %s, reason = %s WHERE id = %s",
+        [sql.stored_time(expires_at), reason, lease_id],
     )
 
 

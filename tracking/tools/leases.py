@@ -10,9 +10,11 @@ from ctxhub.core.toolbox.actions import action
 from ctxhub.core.toolbox.argument_types import About, Cursor, IdOf, Limit, Number, Texts
 from tracking.selectors.leases import list_leases
 from tracking.services import leases as services
+from tracking.services.granting import LeaseAnswer, LeasedAnswer
+from tracking.services.lease_times import MOST_MINUTES
 from tracking.tools.changes import GLOB
 
-MINUTES = {"minimum": 1, "maximum": services.MOST_MINUTES}
+MINUTES = {"minimum": 1, "maximum": MOST_MINUTES}
 
 LeaseId = Annotated[Number, IdOf("lease")]
 Force = Annotated[bool, About("Another agent's too: an administrator's, told in the log.")]
@@ -28,15 +30,17 @@ Force = Annotated[bool, About("Another agent's too: an administrator's, told in 
 def lease(
     caller: Caller,
     paths: Annotated[Texts, About("Up to 50 paths or globs.", {"minItems": 1}, items=PATH)],
-    minutes: Annotated[Number, About(f"1 to {services.MOST_MINUTES}; left out: 15.", MINUTES)] = 15,
+    minutes: Annotated[Number, About(f"1 to {MOST_MINUTES}; left out: 15.", MINUTES)] = 15,
     exclusive: Annotated[bool, About("False: others may share it. Left out: true.")] = True,
-    reason: str | None = None,
-) -> services.LeaseAnswer:
+    reason: str | None | Unset = UNSET,
+) -> LeasedAnswer:
     """Reserve paths or globs for 1 to 1440 minutes; a conflict names holder and expiry.
 
     `src/api/**` or `src/api/` is everything below, `src/*.py` one level, `src/api` that path alone. Shared
     leases (exclusive false) may overlap one another; your own never conflict. It ends by itself; `fence`
-    grows with every lease, so that who comes later can be told from who came before.
+    grows with every lease, so that who comes later can be told from who came before. Said again for the same
+    paths, your live lease is extended, with its fence (`result` extended). An exclusive one ends your shared
+    one on the same paths. On every file (`**`) a lease lasts 60 minutes at most.
     """
     return services.acquire_lease(
         caller=caller, paths=paths, minutes=minutes, exclusive=exclusive, reason=reason
@@ -54,8 +58,8 @@ def lease(
 def renew(
     caller: Caller,
     lease_id: LeaseId,
-    minutes: Annotated[Number, About(f"From now: 1 to {services.MOST_MINUTES}; left out: 15.", MINUTES)] = 15,
-) -> services.LeaseAnswer:
+    minutes: Annotated[Number, About(f"From now: 1 to {MOST_MINUTES}; left out: 15.", MINUTES)] = 15,
+) -> LeaseAnswer:
     """Let your live lease last that long from now; its fence stays.
 
     One that has expired or was released is a conflict: lease it again.

@@ -11,7 +11,7 @@ from functools import lru_cache
 from itertools import groupby
 
 from ctxhub.core.text.glob_overlap import have_common_path
-from ctxhub.core.text.glob_parts import WILDCARDS, Gap, readings, split_glob, split_path
+from ctxhub.core.text.glob_parts import ANY, WILDCARDS, Gap, readings, split_glob, split_path
 
 # -- Public functions ------------------------------------------------------------------------------
 
@@ -36,6 +36,13 @@ def head(pattern: str) -> str:
     return "" if first in ((), (Gap,)) or is_glob(str(first[0])) else str(first[0])
 
 
+def matches_all(pattern: str) -> bool:
+    """Whether every path matches: `**`, `**/*`."""
+    segments = split_glob(pattern)
+    named = [segment for segment in segments if segment is not Gap]
+    return len(named) < len(segments) and len(named) <= 1 and all(map(_is_any_name, named))
+
+
 def literal_start(pattern: str) -> str:
     """Return the literal prefix of all its paths."""
     return re.split(r"[*?[]", "/".join(split_path(pattern)), maxsplit=1)[0].rstrip("/")
@@ -49,6 +56,16 @@ def as_regex(pattern: str, *, atomic: str = "(?>") -> str:
     """
     groups = _split([None if s is Gap else f"{_segment_regex(s, atomic)}/" for s in split_glob(pattern)])
     return rf"\A{_joined(groups, '(?:[^/]+/)', atomic)}\Z"
+
+
+# -- Pieces ----------------------------------------------------------------------------------------
+
+
+def _is_any_name(segment: str | None) -> bool:
+    """Whether a segment matches every name: names have a character or more."""
+    tokens = next(readings(str(segment)))
+    characters = [token for token in tokens if token is not Gap]
+    return len(characters) < len(tokens) and len(characters) <= 1 and all(one == ANY for one in characters)
 
 
 # -- As regular expressions ------------------------------------------------------------------------
