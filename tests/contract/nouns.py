@@ -19,7 +19,8 @@ class Contract:
     is not what was given; None: nothing. `name`: the field of an item that identifies it in refs and URLs,
     `made`: that of the answer of `create`, `argument`: that of calls. `listing`: the query that lists all.
     `acts`: other writes that need no more than its name, under which REST has an address each. `of_the_noun`:
-    fields that the noun's own tests cover, because they are read back in another shape.
+    fields that the noun's own tests cover, because they are read back in another shape, or set by another
+    action. `of_the_hub`: stored fields that no change sets: computed, counted, or set when it is made.
     """
 
     kind: str
@@ -43,6 +44,7 @@ class Contract:
     has_put: bool = False
     acts: tuple[str, ...] = ()
     of_the_noun: tuple[str, ...] = ()
+    of_the_hub: tuple[str, ...] = ()
     needs: Callable[["Face"], Json] = lambda face: {}
 
     def __str__(self) -> str:
@@ -107,6 +109,8 @@ DECISION = Contract(
     name="key",
     made="key",
     argument="key",
+    of_the_noun=("reason", "superseded_by"),
+    of_the_hub=("value_type",),
 )
 TEMPLATE = Contract(
     kind="template",
@@ -153,6 +157,7 @@ CONSTRAINT = Contract(
         "by": "ada",
     },
     acts=("deactivate", "activate"),
+    of_the_noun=("status",),
 )
 CONTEXT = Contract(
     kind="context",
@@ -179,6 +184,7 @@ CONTEXT = Contract(
     },
     delete="context_delete",
     argument="context",
+    of_the_hub=("changed_at", "memory_count"),
 )
 MEMORY = Contract(
     kind="memory",
@@ -223,6 +229,7 @@ MEMORY = Contract(
     },
     delete="delete",
     needs=beside_another_context,
+    of_the_hub=("digest", "revision", "tokens"),
 )
 WORKFLOW = Contract(
     kind="workflow",
@@ -236,6 +243,7 @@ WORKFLOW = Contract(
     delete="delete",
     made="workflow_id",
     argument="workflow_id",
+    of_the_noun=("active",),
 )
 SCRATCHPAD = Contract(
     kind="scratchpad",
@@ -250,6 +258,8 @@ SCRATCHPAD = Contract(
     made="scratchpad_id",
     argument="scratchpad_id",
     needs=in_a_workflow,
+    of_the_hub=("length", "revision", "size"),
+    of_the_noun=("workflow_id",),
 )
 MESSAGE = Contract(
     kind="message",
@@ -271,6 +281,10 @@ MESSAGE = Contract(
     filters={"priority": "high", "type": "request", "state": "open"},
     stored={"ack_within": None},
     acts=("claim", "done"),
+    of_the_hub=(
+        *("sender", "reply_to", "thread", "to_everyone", "ack_due_at", "ack_overdue"),
+        *("state", "claimed_by", "claimed_until", "done_at", "result_refs"),
+    ),
 )
 CHANGE = Contract(
     kind="change",
@@ -287,6 +301,7 @@ CHANGE = Contract(
     batch="record_batch",
     list="changes",
     filters={"path": "src/**", "by": "ada", "layer": "business", "change": "modified"},
+    of_the_hub=("at", "resource"),
 )
 LEASE = Contract(
     kind="lease",
@@ -300,6 +315,7 @@ LEASE = Contract(
     name="lease_id",
     made="lease_id",
     stored={"minutes": None},
+    of_the_hub=("expires_at", "released_at", "released_by"),
 )
 SNAPSHOT = Contract(
     kind="snapshot",
@@ -320,6 +336,11 @@ SNAPSHOT = Contract(
     delete="delete",
     deleted_by="admin",
     of_the_noun=("caused_by", "dependencies", "session"),
+    of_the_hub=(
+        *("caused_by", "session_id", "tier", "tokens", "access_count", "last_accessed", "last_accessed_by"),
+        *("predicted_at", "predicted_next", "prediction_score", "reasons"),
+        *("temporal", "causal", "frequency"),
+    ),
 )
 SESSION = Contract(
     kind="session",
@@ -341,8 +362,9 @@ SESSION = Contract(
     argument="session",
     of_the_noun=(
         *("conversation", "items", "files", "active_project", "enabled_mcps", "settings", "branch"),
-        *("worktree", "parent", "session"),
+        *("worktree", "parent", "session", "name", "is_implicit", "saved_at"),
     ),
+    of_the_hub=("current_at",),
 )
 CONTRACTS = [
     DECISION,
