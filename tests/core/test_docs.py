@@ -75,6 +75,33 @@ def test_every_relative_link_leads_somewhere(page: Path) -> None:
 
 
 @page
+def test_every_link_to_a_heading_leads_to_one(page: Path) -> None:
+    for target, anchor in re.findall(r"\]\(([^)#\s]*)#([^)\s]*)\)", page.read_text()):
+        if "://" not in target:
+            linked = page.parent / target if target else page
+            assert anchor in {anchor_of(heading) for _, heading in headings(linked)}, f"{target}#{anchor}"
+
+
+@pytest.mark.parametrize("name", ["agents.md", "administration.md"])
+def test_the_contents_are_the_headings(name: str) -> None:
+    page = ROOT / "docs" / name
+    contents = page.read_text().split("**Contents:**")[1].split("\n\n")[0]
+    listed = re.findall(r"\[([^]]+)\]\(#([^)]+)\)", contents)
+    assert listed == [(heading, anchor_of(heading)) for level, heading in headings(page) if level == 2]
+
+
+def headings(page: Path) -> list[tuple[int, str]]:
+    """The level and the text of each, but for those in blocks of code."""
+    text = re.sub(r"^```.*?^```$", "", page.read_text(), flags=re.MULTILINE | re.DOTALL)
+    return [(len(marks), heading) for marks, heading in re.findall(r"^(#+) (.+)$", text, re.MULTILINE)]
+
+
+def anchor_of(heading: str) -> str:
+    """As GitHub makes it."""
+    return re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-")
+
+
+@page
 def test_every_json_block_is_json(page: Path) -> None:
     for block in re.findall(r"^```json\n(.*?)^```", page.read_text(), re.MULTILINE | re.DOTALL):
         json.loads(block)
