@@ -39,8 +39,8 @@ def explained(statement: str) -> str:
 def sorts_inside(plan: str) -> bool:
     """Whether rows are sorted before the page is limited; sorting the few rows of the page is allowed.
 
-    A page of several branches is the union of their first rows, which newer versions of SQLite sort by id: each
-    branch has its limit inside, so what is sorted there is a page, too.
+    A page of several branches is the union of their first rows, which newer versions of SQLite sort by id:
+    each branch has its limit inside, so what is sorted there is a page, too.
     """
     if connection.vendor == "postgresql":
         page = re.search(r"^( *)CTE page\n((?:\1 .*\n)+)", plan, re.MULTILINE)
