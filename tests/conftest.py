@@ -33,6 +33,7 @@ from tests.databases import end_other_connections
 from tests.emptying import empty_database, vacuum
 from tests.hub import LiveHub, McpClient, RestClient, running_hub
 from tests.migrated import Template
+from tests.properties import use_profile
 from tests.search_index import index_is_right
 
 FOLDER = Path(__file__).parent
@@ -45,6 +46,7 @@ FACES = ("_admin", "_rest", "_mcp", "_faces")
 
 # While tests are collected nearly everything stays.
 gc.disable()
+use_profile()
 
 
 def pytest_ignore_collect(collection_path: Path) -> bool | None:

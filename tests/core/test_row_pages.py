@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from pytest_django import DjangoAssertNumQueries
 
@@ -21,6 +21,7 @@ from ctxhub.core.kit.listing import make_cursor
 from ctxhub.core.kit.pages import ALL, MOST_BRANCHES, ListPlan, Page, Range, link_filters
 from ctxhub.core.models import Project
 from memory.models import Constraint
+from tests.properties import SHARED_FIXTURES
 from tests.rows import NOON, RULES, Known, Rule, new_rule, store, stored_rule
 
 TAGS, SCOPES = RULES.links["tags"], RULES.links["scopes"]
@@ -94,12 +95,7 @@ def ranges_of(draw: st.DrawFn, values: Sequence[Any]) -> Range:
 words = st.lists(st.sampled_from(WORDS), unique=True, max_size=3)
 
 
-@settings(
-    max_examples=100,
-    deadline=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
-    database=None,
-)
+@settings(SHARED_FIXTURES, max_examples=100, database=None)
 @given(data=st.data(), order=orders(), tags=words, scopes=words, match_all=st.booleans())
 def test_the_pages_of_a_list_join_to_the_list(
     data: st.DataObject,

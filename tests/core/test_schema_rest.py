@@ -247,7 +247,6 @@ def test_reads_in_parts_conform_to_the_schema(api: OpenApiSchema, apollo: Projec
 def _try_out(operation: Any, mode: GenerationMode, examples: int, token: str) -> None:
     @settings(
         max_examples=examples * int(os.environ.get("SCHEMA_EXAMPLES", "1")),  # More by hand.
-        deadline=None,
         derandomize=True,
         database=None,
         suppress_health_check=list(HealthCheck),

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ctxhub.core.models import Project
@@ -18,6 +18,7 @@ from ctxhub.core.search.engines import Narrowing
 from ctxhub.core.search.matches import count_by_kind, frequencies
 from ctxhub.core.search.queries import MAX_TERMS, Query, Term, parse
 from ctxhub.core.search.services.index import index_documents
+from tests.properties import SHARED_FIXTURES
 
 KINDS = ("decision", "message", "change")
 TAGS = ("api", "資料", "v1.2")
@@ -285,12 +286,7 @@ filter_sets = st.builds(
 )
 
 
-@settings(
-    max_examples=500,
-    derandomize=True,
-    deadline=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
-)
+@settings(SHARED_FIXTURES, max_examples=500, derandomize=True)
 @given(text=query_texts, needs_all=st.booleans(), filters=filter_sets)
 def test_the_engine_finds_what_python_finds_for_any_query(
     library: Project, text: str, needs_all: bool, filters: Filters

@@ -8,8 +8,7 @@ from typing import Annotated, Any, TypedDict, Unpack
 
 import pytest
 from django.conf import settings
-from hypothesis import HealthCheck, example, given
-from hypothesis import settings as hypothesis_settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from ctxhub.core.kit.caller import Caller
@@ -252,7 +251,6 @@ def all_types() -> list[Arguments]:
     ]
 
 
-@hypothesis_settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(values)
 @example("\ud800")
 @example({"\ud800": 1})

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 from django.db import transaction
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ctxhub.core.kit.caller import Caller
@@ -13,6 +13,7 @@ from ctxhub.core.kit.errors import CtxhubError
 from ctxhub.core.toolbox.actions import all_tools
 from ctxhub.core.toolbox.dispatch import as_text, call
 from memory.decisions.services.decisions import deprecate_decision, set_decision
+from tests.properties import SHARED_FIXTURES
 from tests.tables import Dump, dump_all
 
 ACTIONS = [action for tool in all_tools().values() for action in tool.actions.values()]
@@ -70,7 +71,7 @@ def populated(ada: Caller) -> tuple[Caller, Dump]:
     return ada, dump_all()
 
 
-@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(SHARED_FIXTURES, max_examples=300)
 @given(drawn_call=calls())
 def test_any_call_is_answered_or_refused(
     populated: tuple[Caller, Dump], drawn_call: tuple[str, dict[str, Any], str | None]

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import time_machine
 from django.db import transaction
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ctxhub.core.kit.caller import Caller
@@ -22,6 +22,7 @@ from ctxhub.core.vocabulary.services.changes import rename_word
 from memory.constraints.lists import list_constraints
 from memory.constraints.services import add_constraint, deactivate_constraint
 from memory.models import Constraint
+from tests.properties import SHARED_FIXTURES
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
 
@@ -315,7 +316,7 @@ filters = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(SHARED_FIXTURES, max_examples=150)
 @given(examples=examples, query=filters, size=st.integers(1, 6))
 def test_pages_match_a_filter_in_plain_python(
     apollo: Project, examples: list[Example], query: dict[str, Any], size: int

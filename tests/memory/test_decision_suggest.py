@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 import time_machine
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ctxhub.core.kit.caller import Caller
@@ -13,6 +13,7 @@ from ctxhub.core.kit.errors import InvalidInput
 from memory.decisions.selectors.suggestions import suggest_decisions
 from memory.decisions.services.decisions import deprecate_decision, set_decision, set_decision_batch
 from tests.hub import McpClient, RestClient
+from tests.properties import SHARED_FIXTURES
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
 KEY = "api/auth/method"
@@ -228,7 +229,7 @@ def test_invalid_arguments_are_refused(ada: Caller, bad: dict[str, Any]) -> None
         suggested(ada, **bad)
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(SHARED_FIXTURES, max_examples=60)
 @given(st.text(max_size=60), st.text(max_size=60))
 def test_any_key_and_text_are_answered_or_refused(ada: Caller, key: str, text: str) -> None:
     decide(ada, KEY)

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import time_machine
 from django.db import transaction
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ctxhub.core.events.selectors.events import latest_cursor
@@ -22,6 +22,7 @@ from memory.decisions.lists import list_decisions
 from memory.decisions.models.decision import version_order
 from memory.decisions.services.decisions import deprecate_decision, set_decision, set_decision_batch
 from memory.models import Decision
+from tests.properties import SHARED_FIXTURES
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
 
@@ -290,7 +291,7 @@ orders = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(SHARED_FIXTURES, max_examples=150)
 @given(examples=examples, query=filters, order=orders, size=st.integers(1, 6))
 def test_pages_match_a_filter_and_sort_in_plain_python(
     apollo: Project, examples: list[Example], query: dict[str, Any], order: dict[str, str], size: int

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 from django.db import connection
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ctxhub.core.kit.caller import Caller
@@ -15,6 +15,7 @@ from memory.decisions.lists import list_decisions
 from memory.decisions.services.decisions import set_decision, set_decision_batch
 from memory.models import Decision
 from tests.core.test_query_plans import statements
+from tests.properties import SHARED_FIXTURES
 from tests.query_plans import explained, sorts_inside
 
 
@@ -188,7 +189,7 @@ def test_query_syntax_in_a_text_is_plain_data(author: Caller, text: str) -> None
     assert keys(author, text=text) == []
 
 
-@settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(SHARED_FIXTURES, max_examples=80)
 @given(st.text(min_size=1, max_size=80))
 def test_any_text_is_answered_or_refused(author: Caller, text: str) -> None:
     try:

@@ -45,7 +45,7 @@ def chosen(briefing: Briefing) -> dict[str, int]:
 # -- Budgets ---------------------------------------------------------------------------------------
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=500)
 @given(some_sections(), BUDGETS, st.sampled_from([0, 1, 3_456]))
 def test_answers_of_any_characters_keep_their_budget(sections: Sections, budget: int, mail: int) -> None:
     is_as_said(packed(sections, budget, mail), budget, mail)

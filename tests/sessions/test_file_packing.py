@@ -102,7 +102,7 @@ sizes = st.integers(0, 60)
 forms = st.tuples(st.integers(0, 100), st.none() | sizes, sizes, sizes, st.integers(1, 30), st.booleans())
 
 
-@settings(max_examples=1_000, deadline=None)
+@settings(max_examples=1_000)
 @given(st.lists(forms, max_size=12), st.integers(0, 300))
 def test_the_sum_never_exceeds_the_budget_and_no_form_could_be_fuller(
     drawn: list[tuple[int, int | None, int, int, int, bool]], budget: int

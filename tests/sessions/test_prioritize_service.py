@@ -7,7 +7,7 @@ import pytest
 import time_machine
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ctxhub.core.kit.answers import MAX_TOKENS, size
@@ -20,6 +20,7 @@ from ctxhub.core.text.token_count import count_tokens
 from sessions.models import SessionResource
 from sessions.sittings.models.resources import Mode
 from sessions.sittings.services.prioritize import PrioritizeAnswer, prioritize_files
+from tests.properties import SHARED_FIXTURES
 from tests.sessions.files import add_file, at_noon, compress, depend, digest, resource, session_of, stored
 from tracking.models import FileContent, Resource
 from tracking.models.resource import ResourceType
@@ -364,7 +365,7 @@ texts = st.sampled_from(
 files = st.lists(st.tuples(texts, st.none() | st.integers(0, 100)), max_size=8)
 
 
-@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(SHARED_FIXTURES, max_examples=100)
 @given(files, st.integers(0, 3_000), st.booleans())
 def test_the_budget_is_never_exceeded(
     ada: Caller, drawn: list[tuple[str | None, int | None]], budget: int, content: bool

@@ -288,7 +288,7 @@ CONTENTS = some.builds(
 )
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(contents=CONTENTS, budget=some.integers(200, 20_000))
 def test_no_answer_exceeds_its_budget(contents: Contents, budget: int) -> None:
     answer = pack(contents, session=2**40, parent=2**40 - 1, budget=budget)
