@@ -176,6 +176,12 @@ def nothing_remembered() -> None:
 
 
 @pytest.fixture(autouse=True)
+def cleanup_does_not_rest(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It rests the longer the slower it was: on a busy machine it was not due where a test expected it."""
+    monkeypatch.setattr(retention, "REST", 0)
+
+
+@pytest.fixture(autouse=True)
 def nothing_in_background() -> Iterator[None]:
     """Without threads that write: what waits is written when a test says so, or never."""
     for writer in all_writers():

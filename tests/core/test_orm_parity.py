@@ -85,8 +85,8 @@ def rows_after(ada: Caller, prepare: Prepare, write: Service, now: time_machine.
     Ids().align()
     now.move_to(clock.now().replace(hour=12, minute=0))
     with rolled_back(), acting(ada):
-        # No periodic cleanup is due.
-        retention._cleaned[ada.project_id] = (clock.now() + timedelta(minutes=1), timedelta(hours=1))
+        # No periodic cleanup is due, neither now nor at the write: it would count changes of files.
+        retention._cleaned[ada.project_id] = (clock.now(), timedelta(hours=1))
         prepare(ada)
         now.shift(timedelta(minutes=1))
         write(ada)

@@ -9,7 +9,6 @@ from django.test import Client
 
 from ctxhub.core.accounts.services.access_tokens import create_token
 from ctxhub.core.accounts.services.projects import create_project
-from ctxhub.core.events.services import cleanup as retention
 from ctxhub.core.models import Membership, Project
 from tests.golden.chapters import (
     admin,
@@ -54,9 +53,7 @@ def clock() -> Iterator[time_machine.Traveller]:
 
 
 @pytest.fixture
-def hour(hub: LiveHub, clock: time_machine.Traveller, monkeypatch: pytest.MonkeyPatch) -> Hour:
-    # Otherwise the cleaned rows depend on the duration of earlier checks.
-    monkeypatch.setattr(retention, "REST", 0)
+def hour(hub: LiveHub, clock: time_machine.Traveller) -> Hour:
     Ids().align()
     projects = {slug: create_project(slug=slug) for slug in ("apollo", "hermes")}
     agents = {
