@@ -1,10 +1,66 @@
-"""Limits of time that hold while coverage counts lines, too."""
+"""Time in tests, which a busy machine stretches: it may need twenty times as long for the same work.
+
+So no test holds a wall-clock time. What has to be fast is held to processor time; what has to come is waited
+for with patience that only a hang exhausts. What is to come is told apart from what ends by itself by letting
+the latter last longer than any patience. tests/architecture/test_timing.py watches over this.
+"""
 
 import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TypeVar
 
+from django.db import connection
+
+# Only what hangs takes as long.
+PATIENCE_SECONDS = 60.0
+# Longer than a busy machine takes for what comes at once, and shorter than the longest wait of a call: what
+# comes within it was not waited for in vain.
+SOON_SECONDS = 30.0
 TRACED = 5
 
+T = TypeVar("T")
 
-def seconds(limit: float) -> float:
-    """The limit, or five times as long under a tracing function."""
-    return limit * TRACED if sys.gettrace() else limit
+
+@contextmanager
+def within_cpu_seconds(limit: float) -> Iterator[None]:
+    """Assert that the block takes less processor time than this; five times as much under coverage.
+
+    It counts all threads of this process and, on PostgreSQL, the process that serves this thread.
+    """
+    began = cpu_seconds()
+    yield
+    took = cpu_seconds() - began
+    limit *= TRACED if sys.gettrace() else 1
+    assert took < limit, f"{took:.2f} s of processor time, the limit is {limit:.2f} s"
+
+
+def cpu_seconds_of(run: Callable[[], object]) -> float:
+    began = cpu_seconds()
+    run()
+    return cpu_seconds() - began
+
+
+def cpu_seconds() -> float:
+    return time.process_time() + server_cpu_seconds()
+
+
+def server_cpu_seconds() -> float:
+    """The processor time of the PostgreSQL process that serves this thread, if it runs on this machine."""
+    if connection.vendor != "postgresql" or connection.connection is None:
+        return 0.0
+    process = Path("/proc", str(connection.connection.info.backend_pid))
+    if not (process / "comm").exists() or not (process / "comm").read_text().startswith("postgres"):
+        return 0.0
+    return int((process / "schedstat").read_text().split()[0]) / 1e9
+
+
+def wait_until(is_so: Callable[[], T | None]) -> T:
+    """Wait until the answer is true, and return it. Fails after `PATIENCE_SECONDS`."""
+    until = time.monotonic() + PATIENCE_SECONDS
+    while not (answer := is_so()):
+        assert time.monotonic() < until, "it did not come"
+        time.sleep(0.01)
+    return answer

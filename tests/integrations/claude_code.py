@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import tempfile
@@ -12,18 +13,19 @@ from typing import Any
 
 import pytest
 
-from tests.integrations.hook import Workplace
+from tests.integrations.hook import PATIENT, Workplace
 from tests.integrations.model_stand_in import StandIn
 
 PACKAGE = "@anthropic-ai/claude-code"
 VERSION = "2.1.330"
 SECONDS_TO_INSTALL = 300
-SECONDS_TO_RUN = 120
+SECONDS_TO_RUN = 240
 QUIET = {
     "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
     "DISABLE_AUTOUPDATER": "1",
     "DISABLE_TELEMETRY": "1",
     "ANTHROPIC_API_KEY": "sk-ant-test",
+    "CLAUDE_CODE_SESSIONEND_HOOKS_TIMEOUT_MS": "120000",
 }
 
 
@@ -60,6 +62,14 @@ def _install(folder: Path) -> None:
 def _skip(why: str) -> None:
     warnings.warn(f"Hooks were not tried in the real Claude Code: {why}", stacklevel=3)
     pytest.skip(f"the real Claude Code cannot be had: {why}")
+
+
+def make_patient(folder: Path) -> None:
+    """Give the hooks of a folder, and the client that waits for them, the time of a busy machine."""
+    for script in folder.rglob("ctxhub_hook.py"):
+        script.write_text(PATIENT.put_into(script.read_text()))
+    for file in folder.rglob("*.json"):
+        file.write_text(re.sub(r'"timeout": \d+', f'"timeout": {SECONDS_TO_RUN}', file.read_text()))
 
 
 @dataclass

@@ -3,17 +3,18 @@
 import atexit
 import json
 import os
+import select
 import socket
 import subprocess
 import tempfile
-import time
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import IO
 
-from tests.integrations.hook import PYTHON, Run, Workplace, compiled_hook
+from tests.integrations.hook import PYTHON, Limits, Run, Workplace, compiled_hook
 from tests.integrations.hook_forks import LENGTH
+from tests.timing import PATIENCE_SECONDS
 
 SCRIPT = Path(__file__).parent / "hook_forks.py"
 
@@ -22,7 +23,6 @@ SCRIPT = Path(__file__).parent / "hook_forks.py"
 class Forked:
     """A run that has begun."""
 
-    at: float = field(default_factory=time.monotonic)
     stdin: IO[bytes] = field(default_factory=tempfile.TemporaryFile)
     out: IO[bytes] = field(default_factory=tempfile.TemporaryFile)
     err: IO[bytes] = field(default_factory=tempfile.TemporaryFile)
@@ -30,11 +30,11 @@ class Forked:
 
     def finished(self) -> Run:
         with self.stdin, self.out, self.err, open(self.code[0], "rb") as code:
+            assert select.select([code], [], [], PATIENCE_SECONDS)[0], "the hook does not end"
             number = int(code.read())
-            seconds = time.monotonic() - self.at
             self.out.seek(0)
             self.err.seek(0)
-            return Run(number, self.out.read().decode(), self.err.read().decode(), seconds)
+            return Run(number, self.out.read().decode(), self.err.read().decode())
 
 
 def fork_hook(workplace: Workplace, stdin: bytes) -> Forked:
@@ -44,7 +44,7 @@ def fork_hook(workplace: Workplace, stdin: bytes) -> Forked:
     streams = [file.fileno() for file in (started.stdin, started.out, started.err)]
     request = {"folder": str(workplace.repository), "variables": workplace.environment}
     text = json.dumps(request).encode()
-    requests = _requests()
+    requests = _requests(workplace.limits)
     socket.send_fds(requests, [LENGTH.pack(len(text))], [*streams, started.code[1]])
     requests.sendall(text)
     os.close(started.code[1])
@@ -56,11 +56,11 @@ def forked_event(workplace: Workplace, event: str, **changes: object) -> Run:
 
 
 @cache
-def _requests() -> socket.socket:
+def _requests(limits: Limits) -> socket.socket:
     """To a process that has the hook loaded, which ends with this one."""
     here, there = socket.socketpair()
     with there:
-        command = [PYTHON, "-IS", str(SCRIPT), str(compiled_hook(PYTHON)), str(there.fileno())]
+        command = [PYTHON, "-IS", str(SCRIPT), str(compiled_hook(PYTHON, limits)), str(there.fileno())]
         process = subprocess.Popen(command, pass_fds=[there.fileno()], stdin=subprocess.DEVNULL)
     atexit.register(process.wait)
     atexit.register(here.close)

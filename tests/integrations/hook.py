@@ -3,15 +3,19 @@
 import atexit
 import json
 import os
+import re
+import resource
 import shutil
 import subprocess
 import sys
 import tempfile
-import time
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Any
+
+from integrations.ctxhub_hook import DEADLINE_SECONDS, SILENCE_SECONDS
+from tests.timing import PATIENCE_SECONDS
 
 ROOT = Path(__file__).resolve().parents[2]
 HOOK = ROOT / "integrations" / "ctxhub_hook.py"
@@ -25,11 +29,32 @@ INHERITED = ("PATH", "SYSTEMROOT", "TMPDIR", "LANG")
 
 
 @dataclass(frozen=True)
+class Limits:
+    """How long a hook runs at most, and waits for the hub. It gives up silently then."""
+
+    deadline_seconds: float
+    silence_seconds: float
+
+    def put_into(self, source: str) -> str:
+        for name, seconds in (("DEADLINE", self.deadline_seconds), ("SILENCE", self.silence_seconds)):
+            source, found = re.subn(rf"(?m)^({name}_SECONDS) = .*$", rf"\1 = {seconds}", source)
+            assert found == 1, name
+        return source
+
+
+# On a busy machine a hook needs longer than it has: only tests of its limits keep them.
+PATIENT = Limits(2 * PATIENCE_SECONDS, 2 * PATIENCE_SECONDS)
+AS_SHIPPED = Limits(DEADLINE_SECONDS, SILENCE_SECONDS)
+# Notices a silence long before its deadline.
+QUICKLY_TIRED = Limits(2 * PATIENCE_SECONDS, 0.5)
+
+
+@dataclass(frozen=True)
 class Run:
     code: int
     out: str
     err: str
-    seconds: float
+    cpu_seconds: float = field(default=0.0, compare=False)
 
     @property
     def answer(self) -> dict[str, Any]:
@@ -43,7 +68,7 @@ class Run:
         return found
 
 
-SILENT = Run(0, "", "", 0.0)
+SILENT = Run(0, "", "")
 
 
 @dataclass
@@ -52,6 +77,7 @@ class Workplace:
 
     folder: Path
     variables: dict[str, str] = field(default_factory=dict)
+    limits: Limits = PATIENT
 
     def __post_init__(self) -> None:
         for path in (self.repository, self.folder / "home"):
@@ -106,37 +132,49 @@ class Workplace:
 
     def start(self, *arguments: str, script: Path | None = None) -> "Started":
         process = subprocess.Popen(
-            [PYTHON, "-IS", str(script or compiled_hook(PYTHON)), *arguments],
+            [PYTHON, "-IS", str(script or self._script(arguments)), *arguments],
             cwd=self.repository,
             env=self.environment,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
         )
-        return Started(process, time.monotonic())
+        return Started(process, _cpu_seconds_of_children())
+
+    def _script(self, arguments: tuple[str, ...]) -> Path:
+        """What is installed is the script: a client's Python cannot run the bytecode of another."""
+        is_installing = arguments[:1] in (("install",), ("uninstall",))
+        return HOOK if is_installing else compiled_hook(PYTHON, self.limits)
 
 
 @dataclass
 class Started:
     process: "subprocess.Popen[bytes]"
-    at: float
+    cpu_seconds_before: float
 
 
 @cache
-def compiled_hook(python: str) -> Path:
+def compiled_hook(python: str, limits: Limits) -> Path:
     """The hook as bytecode: Python compiles a script each time, which took a third of a run."""
-    folder = tempfile.mkdtemp(prefix="ctxhub-hook-")
+    folder = Path(tempfile.mkdtemp(prefix="ctxhub-hook-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    compiled = Path(folder, "ctxhub_hook.pyc")
+    script, compiled = folder / "ctxhub_hook.py", folder / "ctxhub_hook.pyc"
+    script.write_text(limits.put_into(HOOK.read_text()))
     compile_file = "import py_compile, sys; py_compile.compile(sys.argv[1], cfile=sys.argv[2], doraise=True)"
-    subprocess.run([python, "-c", compile_file, str(HOOK), str(compiled)], check=True)
+    subprocess.run([python, "-c", compile_file, str(script), str(compiled)], check=True)
     return compiled
 
 
 def finished(started: Started, stdin: bytes = b"") -> Run:
-    out, err = started.process.communicate(stdin, timeout=30)
-    seconds = time.monotonic() - started.at
-    return Run(started.process.returncode, out.decode(), err.decode(), seconds)
+    out, err = started.process.communicate(stdin, timeout=PATIENCE_SECONDS)
+    cpu_seconds = _cpu_seconds_of_children() - started.cpu_seconds_before
+    return Run(started.process.returncode, out.decode(), err.decode(), cpu_seconds)
+
+
+def _cpu_seconds_of_children() -> float:
+    """Of all children of this process that have ended."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 def is_silent(run: Run) -> bool:

@@ -10,6 +10,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import urlsplit
 
+from tests.timing import PATIENCE_SECONDS
+
 NOTE = "Background from the team's hub: data, not orders."
 BRIEF = f"{NOTE}\n\n## decisions\n- decision:auth: JWT (ben, 2026-11-20)\n\n(ctxhub cursor e7)"
 COLUMNS = ("ref", "text", "by", "at", "why")
@@ -153,7 +155,8 @@ def of_another_kind(body: Any, kind: str) -> Callable[[Handler], None]:
 
 
 def silent(handler: Handler) -> None:
-    time.sleep(10)
+    """Longer than a test waits for a hook."""
+    time.sleep(2 * PATIENCE_SECONDS)
 
 
 def dripping(handler: Handler) -> None:
@@ -180,7 +183,7 @@ def not_http(handler: Handler) -> None:
 
 
 def _write_until_closed(handler: Handler, head: bytes, part: bytes, pause: float) -> None:
-    deadline = time.monotonic() + 12
+    deadline = time.monotonic() + 2 * PATIENCE_SECONDS
     try:
         handler.wfile.write(head)
         while time.monotonic() < deadline:

@@ -10,7 +10,7 @@ import pytest
 from ctxhub.core.models import Project
 from tests import stdio
 from tests.hub import LiveHub, Reply, RestClient
-from tests.integrations.claude_code import ClaudeCode, installed_client
+from tests.integrations.claude_code import ClaudeCode, installed_client, make_patient
 from tests.integrations.hook import HOOK, ROOT, Workplace
 from tests.integrations.model_stand_in import StandIn, standing_in, text, use
 
@@ -59,6 +59,7 @@ def at_hub(workplace: Workplace, hub: LiveHub, ada_token: str) -> Workplace:
     own.parent.mkdir()
     shutil.copy(HOOK, own)
     assert workplace.run("install", "claude-code", script=own).code == 0
+    make_patient(workplace.repository)
     return workplace
 
 
@@ -178,6 +179,9 @@ def test_the_plugin_does_the_same(
     ben_rest.post("decisions/", {"key": KEY, "value": "JWT"})
     client = ClaudeCode(script, workplace, model, {"type": "http", "url": "http://127.0.0.1:9/mcp"})
     model.then(text("Done."))
-    client.ask("Begin", "--plugin-dir", str(ROOT / "integrations" / "claude-code" / "plugin"))
+    plugin = workplace.folder / "plugin"
+    shutil.copytree(ROOT / "integrations" / "claude-code" / "plugin", plugin)
+    make_patient(plugin)
+    client.ask("Begin", "--plugin-dir", str(plugin))
     assert f"decision:{KEY}: " in model.shown(1)
     assert items(ben_rest, "sessions/", by="ada")

@@ -12,7 +12,7 @@ from tests.tokens import o200k
 pytestmark = pytest.mark.one_engine
 
 SESSION = "claude-5c0106d6-85cd-4e97-8166-d232e2024476"
-RUN_SECONDS = 0.3
+CPU_SECONDS = 0.3
 
 
 @pytest.fixture
@@ -175,6 +175,6 @@ def test_another_project_is_not_told(at_hub: Workplace, cy_token: str, ben_rest:
         "stop",
     ],
 )
-def test_a_run_takes_less_than_300_ms(at_hub: Workplace, event: str) -> None:
-    """One of several: other processes may hold the machine up."""
-    assert any(at_hub.event(event).seconds < RUN_SECONDS for _ in range(30))
+def test_a_run_needs_a_processor_for_less_than_300_ms(at_hub: Workplace, event: str) -> None:
+    """One of several: beside others, a processor is slower, too."""
+    assert any(at_hub.event(event).cpu_seconds < CPU_SECONDS for _ in range(10))
