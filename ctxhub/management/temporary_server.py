@@ -17,7 +17,7 @@ from ctxhub import env
 from ctxhub.core.kit.frozen import frozen
 
 MANAGE = str(env.ROOT / "manage.py")
-SECONDS_TO_START = 30
+SECONDS_TO_START = 120  # Only what hangs takes as long, also on a busy machine.
 SECONDS_TO_STOP = 10
 
 

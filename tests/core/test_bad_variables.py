@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from ctxhub import env
+from tests.timing import PATIENCE_SECONDS
 
 COMMANDS = [
     ["setup", "--no-input"],
@@ -39,7 +40,7 @@ def run(command: list[str], folder: Path, **variables: str) -> subprocess.Comple
         env={**inherited, "CTXHUB_VAR_DIR": str(folder / "var"), "DATABASE_URL": "", **variables},
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=5 * PATIENCE_SECONDS,
         check=False,
         stdin=subprocess.DEVNULL,
         preexec_fn=_drop_capabilities,

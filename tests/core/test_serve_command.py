@@ -18,6 +18,7 @@ from sessions.briefings.models.briefing import BriefingItem
 from tests.core.command_line import Installation, Server, installation, migrated_installation
 from tests.hub import HttpClient
 from tests.migrated import Template
+from tests.timing import PATIENCE_SECONDS, SOON_SECONDS, wait_until
 
 
 @pytest.fixture(scope="module")
@@ -36,7 +37,7 @@ def test_serve_answers_every_interface_and_stops_cleanly(ready: Installation) ->
         assert "decision" in [tool["name"] for tool in server.hub.mcp(token).tools()]
         assert_the_admin_has_its_static_files(server.hub.http())
         server.process.send_signal(signal.SIGINT)
-        assert server.process.wait(timeout=30) == 0
+        assert server.process.wait(PATIENCE_SECONDS) == 0
         assert server.process.stdout
         assert server.process.stdout.read().endswith("Stopped.\n")
 
@@ -61,9 +62,9 @@ def test_a_stopped_serve_answers_waiting_calls_and_writes_what_was_given(ready: 
         given = ready.count(BriefingItem)
         server.hub.mcp(token).call("get", refs=["decision:k"])
         server.process.send_signal(signal.SIGTERM)
-        assert over_mcp.result(timeout=20)["count"] == 0
-        assert over_rest.result(timeout=20).status == 200
-        server.process.wait(timeout=30)
+        assert over_mcp.result(SOON_SECONDS)["count"] == 0
+        assert over_rest.result(SOON_SECONDS).status == 200
+        server.process.wait(PATIENCE_SECONDS)
         assert ready.count(BriefingItem) == given + 1
 
 
@@ -74,10 +75,7 @@ def test_workers_end_with_a_killed_serve(ready: Installation) -> None:
         workers = children_of(server.process.pid)
         assert len(workers) >= 2
         server.process.kill()
-        deadline = time.monotonic() + 30
-        while any(is_alive(worker) for worker in workers) and time.monotonic() < deadline:
-            time.sleep(0.05)
-        assert not any(is_alive(worker) for worker in workers)
+        wait_until(lambda: not any(is_alive(worker) for worker in workers))
 
 
 @pytest.mark.one_engine
@@ -85,16 +83,18 @@ def test_workers_end_with_a_killed_serve(ready: Installation) -> None:
 def test_each_worker_listens_itself_and_the_others_go_on_when_one_dies(ready: Installation) -> None:
     with ready.serving("--port", "0", "--workers", "2") as server:
         port = server.hub.port
-        deadline = time.monotonic() + 30
-        while len(listeners := listening_workers(server.process.pid, port)) < 2:
-            assert time.monotonic() < deadline, listeners
-            time.sleep(0.05)
+        listeners = wait_until(lambda: _of_two_workers(server.process.pid, port))
         sockets = [each for of_worker in listeners.values() for each in of_worker]
         assert len(set(sockets)) == len(sockets) == 2
         os.kill(min(listeners), signal.SIGKILL)
-        while listeners[min(listeners)] <= listening_sockets(port):
-            time.sleep(0.01)
+        wait_until(lambda: not listeners[min(listeners)] <= listening_sockets(port))
         assert [server.hub.http().send("GET", "/healthz").status for _ in range(20)] == [200] * 20
+
+
+def _of_two_workers(parent: int, port: int) -> dict[int, set[str]] | None:
+    """Their sockets by process, once both listen."""
+    listeners = listening_workers(parent, port)
+    return listeners if len(listeners) == 2 else None
 
 
 def listening_workers(parent: int, port: int) -> dict[int, set[str]]:
@@ -140,7 +140,7 @@ def test_several_workers_serve_every_address_warn_and_write_what_was_given(ready
         given = ready.count(BriefingItem)
         mcp.call("get", refs=["decision:k"])
         server.process.send_signal(signal.SIGTERM)
-        server.process.wait(timeout=30)
+        server.process.wait(PATIENCE_SECONDS)
         assert ready.count(BriefingItem) == given + 1
         log = server.log.read_text()
     assert "CTXHUB_ALLOWED_HOSTS" in log

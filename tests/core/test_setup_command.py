@@ -30,6 +30,7 @@ from ctxhub.management.ready_lines import as_text, stdio_environment, stdio_line
 from ctxhub.management.refusals import as_command_errors
 from ctxhub.management.setup_token import ensure_token, kept_project
 from tests.core.command_line import Installation, installation
+from tests.timing import PATIENCE_SECONDS
 
 
 @dataclass(frozen=True)
@@ -134,7 +135,7 @@ def test_the_stdio_lines_work_as_printed(two_runs: TwoRuns) -> None:
         tools = send_request(server, "tools/list", {})
         assert server.stdin
         server.stdin.close()
-        assert server.wait(timeout=30) == 0
+        assert server.wait(PATIENCE_SECONDS) == 0
     assert initialized["serverInfo"]["name"] == "ctxhub"
     assert "decision" in [tool["name"] for tool in tools["tools"]]
 

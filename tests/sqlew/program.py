@@ -15,6 +15,8 @@ from typing import Any
 
 import pytest
 
+from tests.timing import PATIENCE_SECONDS
+
 PACKAGE = "@fastmcp-me/mcp-sqlew"
 VERSION = "2.0.0"
 SECONDS_TO_INSTALL = 240
@@ -116,4 +118,4 @@ def running(script: Path, path: Path) -> Iterator[Program]:
         yield program
     finally:
         process.terminate()
-        process.communicate(timeout=20)
+        process.communicate(timeout=PATIENCE_SECONDS)

@@ -13,6 +13,7 @@ from messaging.models import Message
 from tests.sqlew.importing import Import
 from tests.sqlew.old_file import OldFile
 from tests.stdio import environment
+from tests.timing import PATIENCE_SECONDS
 from tracking.models import FileChange
 
 pytestmark = pytest.mark.usefixtures("index_is_kept")
@@ -51,6 +52,6 @@ def import_at_once(path: Path) -> list[str]:
         )
         for _ in range(IMPORTS)
     ]
-    outputs = [process.communicate(timeout=120) for process in running]
+    outputs = [process.communicate(timeout=5 * PATIENCE_SECONDS) for process in running]
     assert [process.returncode for process in running] == [0] * IMPORTS, outputs
     return [output for output, _ in outputs]
