@@ -14,6 +14,7 @@ from ctxhub.core.kit.sqlite_file import make_file
 from ctxhub.mcp import db_threads
 from tests.emptying import hub_tables
 from tests.migrated import copy_on_server, drop_on_server
+from tests.timing import PATIENCE_SECONDS, server_cpu_seconds
 
 
 def end_other_connections() -> None:
@@ -42,24 +43,18 @@ def take_statistics() -> None:
 
 
 @contextmanager
-def every_statement_within(seconds: int) -> Iterator[None]:
-    """Limit the time of each statement of PostgreSQL in the transaction of a test.
+def statements_within_cpu_seconds(limit: float) -> Iterator[None]:
+    """Limit the processor time that PostgreSQL needs for the statements of a block in a test.
 
     Statistics are collected afterwards: with plans for empty tables the check of foreign keys would take a
     minute.
     """
+    began = server_cpu_seconds()
+    yield
     if connection.vendor == "postgresql":
-        _limit_statements(seconds)
-        yield
-        _limit_statements(60)
+        took = server_cpu_seconds() - began
         take_statistics()
-    else:
-        yield
-
-
-def _limit_statements(seconds: int) -> None:
-    with connection.cursor() as cursor:
-        cursor.execute(f"SET LOCAL statement_timeout = '{seconds}s'")
+        assert took < limit, f"{took:.2f} s of processor time, the limit is {limit} s"
 
 
 @contextmanager
@@ -128,8 +123,8 @@ def disconnect_db_threads() -> None:
     all_here = threading.Barrier(db_threads.THREADS)
 
     def close() -> None:
-        all_here.wait(timeout=10)
+        all_here.wait(PATIENCE_SECONDS)
         connections.close_all()
 
     for closing in [db_threads._pool.submit(close) for _ in range(db_threads.THREADS)]:
-        closing.result(timeout=20)
+        closing.result(PATIENCE_SECONDS)

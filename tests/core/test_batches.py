@@ -33,6 +33,7 @@ from memory.scratchpads.services.workflows import create_workflow, delete_workfl
 from messaging.models import Message
 from tests.search_index import index_is_right
 from tests.tallies import counted, tallied
+from tests.timing import PATIENCE_SECONDS
 
 COUNT = 1_010
 
@@ -175,7 +176,7 @@ def before_each(write: Callable[[], None]) -> Callable[[int], Any]:
     def after_another(project_id: int) -> Any:
         thread = threading.Thread(target=write, daemon=True)
         thread.start()
-        thread.join(timeout=30)
+        thread.join(PATIENCE_SECONDS)
         assert not thread.is_alive(), "The lock is held between batches."
         return write_transaction(project_id)
 

@@ -1,6 +1,5 @@
 """Long texts are read to their last character by following `next_lines`, over MCP and REST."""
 
-import time
 from collections.abc import Callable
 from typing import Any
 from urllib.parse import quote
@@ -19,6 +18,7 @@ from memory.scratchpads.services.scratchpads import update_scratchpad
 from messaging.services.messages import send_message
 from tests.hub import McpClient, RestClient
 from tests.memory.pads import pad_of
+from tests.timing import within_cpu_seconds
 
 pytestmark = pytest.mark.one_engine
 
@@ -38,12 +38,11 @@ Request = Callable[..., dict[str, Any]]
 def read_all_parts(
     request: Request, text_of: Callable[[dict[str, Any]], tuple[dict[str, Any], str]], **first: Any
 ) -> str:
-    """Joins all parts of a text. No `next_lines` may repeat, and no call may take a second."""
+    """Joins all parts of a text. No `next_lines` may repeat, and no call take a second of a processor."""
     parts, marks, arguments = [], set(), first
     while True:
-        began = time.process_time()
-        answer = request(**arguments)
-        assert time.process_time() - began < 1
+        with within_cpu_seconds(1):
+            answer = request(**arguments)
         if budget := first.get("max_tokens", 20_000):
             assert count_tokens(as_text(answer)) <= max(int(budget), 230)
         item, text = text_of(answer)

@@ -14,7 +14,7 @@ from ctxhub.core.toolbox.dispatch import call
 from memory.decisions.rows.decisions import DECISIONS
 from memory.decisions.services.decisions import set_decision_batch
 from memory.models import Decision, DecisionScope, DecisionTag
-from tests.databases import every_statement_within, take_statistics
+from tests.databases import statements_within_cpu_seconds, take_statistics
 from tests.query_plans import explained, plan_by_indexes, sorts_inside, start_compact
 
 INDEXES: list[tuple[dict[str, Any], str]] = [
@@ -105,7 +105,7 @@ def test_a_list_is_quick_with_statistics_of_empty_tables(ada: Caller) -> None:
         model.objects.in_project(ada.project_id).delete()
     take_statistics()
     fill(ada, 1_200)
-    with every_statement_within(seconds=2):
+    with statements_within_cpu_seconds(2):
         for query, _ in INDEXES:
             assert call(ada, "decision", {"action": "list", "limit": 20, **query})["count"] == 20
 

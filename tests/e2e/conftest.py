@@ -6,9 +6,18 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Request, sync_playwright
+from playwright.sync_api import (
+    Browser,
+    BrowserContext,
+    ConsoleMessage,
+    Page,
+    Request,
+    expect,
+    sync_playwright,
+)
 
 from tests.hub import LiveHub
+from tests.timing import PATIENCE_SECONDS
 
 # The shell, which opens no windows, takes half the processor time of the whole browser.
 SHELL, WHOLE = Path("/usr/bin/chromium-headless-shell"), Path("/usr/bin/chromium")
@@ -44,7 +53,10 @@ def browser() -> Iterator[Browser]:
 @pytest.fixture(scope="package")
 def window(browser: Browser) -> BrowserContext:
     """One for all tests: each new one fetches and compiles all scripts and styles again."""
-    return browser.new_context()
+    context = browser.new_context()
+    context.set_default_timeout(PATIENCE_SECONDS * 1_000)
+    expect.set_options(timeout=PATIENCE_SECONDS * 1_000)
+    return context
 
 
 @pytest.fixture

@@ -27,6 +27,11 @@ FIND = """async () => (await axe.run(document, {resultTypes: ["violations"]})).v
     .filter(rule => ["serious", "critical"].includes(rule.impact))
     .map(rule => [rule.id, rule.nodes.slice(0, 3).map(node => node.html.slice(0, 160))])"""
 
+# When the colours of the scheme have been set, and none is on its way to another one.
+COLOURED = """() => new Promise(requestAnimationFrame).then(() => Promise.all(document.getAnimations()
+    .filter(each => each.effect.getComputedTiming().endTime !== Infinity)
+    .map(each => each.finished.catch(() => null)))).then(() => null)"""
+
 
 def find_problems(page: Page) -> list[Any]:
     page.evaluate(AXE)
@@ -66,7 +71,7 @@ def test_axe_finds_nothing_serious(page: Page, hub: LiveHub, apollo: Project, us
         page.goto(hub.url + address)
         for colours in ("light", "dark"):
             page.emulate_media(color_scheme=colours)
-            page.wait_for_timeout(100)
+            page.evaluate(COLOURED)
             problems[f"{address} {colours}"] = find_problems(page)
     assert {address: found for address, found in problems.items() if found} == {}
 

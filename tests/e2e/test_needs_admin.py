@@ -47,7 +47,7 @@ def test_the_page_renews_itself_and_a_lease_is_released_in_two_clicks(signed_in:
     page = signed_in
     expect(page.get_by_text("Nothing needs you.")).to_be_visible()
     hold(ben, "src/**", silent_for=SILENT)
-    expect(page.get_by_text("ben holds src/** and is silent for 2 h")).to_be_visible(timeout=15_000)
+    expect(page.get_by_text("ben holds src/** and is silent for 2 h")).to_be_visible()
     page.get_by_role("button", name="Release").click()
     page.get_by_role("button", name="Release").click()
     expect(page.get_by_text("1 lease was released.")).to_be_visible()
@@ -63,7 +63,7 @@ def test_an_agent_is_reminded_by_keyboard_while_the_page_renews_itself(
     go(page, "/admin/")
     page.get_by_role("button", name="Remind").focus()
     owe(ada, ada.speaking_as("eve"), due={"hours": 1}, priority="critical")
-    expect(page.locator(".ctx-need").first).to_contain_text("eve owes", timeout=15_000)
+    expect(page.locator(".ctx-need").first).to_contain_text("eve owes")
     page.keyboard.press("Enter")
     expect(page.get_by_text("ben was reminded.")).to_be_visible()
     expect(page.get_by_text("ben owes 1 acknowledgement for 3 h; reminded just now")).to_be_visible()

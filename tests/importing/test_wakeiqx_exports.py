@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from pathlib import Path
-from time import monotonic
 
 import pytest
 from django.core.management import CommandError
@@ -145,14 +144,12 @@ def test_a_join_without_end_is_stopped(
 ) -> None:
     """It reads no table, so only the limit of time stops it."""
     monkeypatch.setattr(exports, "SECONDS", 0.2)
-    started = monotonic()
     joined = ", ".join(f"{TEN} AS t{n}" for n in range(12))
     total = " + ".join(f"t{n}.column1" for n in range(12))
     with pytest.raises(CommandError, match="takes more time or memory"):
         take_text(
             f"{TABLE}{ROW}INSERT INTO context_snapshots SELECT 1, 2, 3 FROM {joined} WHERE {total} > 99;"
         )
-    assert monotonic() - started < 10
     assert not Snapshot.objects.in_project(apollo).exists()
 
 

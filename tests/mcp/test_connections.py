@@ -9,6 +9,7 @@ from django.conf import LazySettings
 
 from ctxhub.mcp import connections
 from tests.hub import LiveHub, McpClient
+from tests.timing import PATIENCE_SECONDS
 
 LINE = "GET /healthz HTTP/1.1\r\nHost: localhost\r\n"
 
@@ -21,11 +22,13 @@ def open_sockets() -> Iterator[ExitStack]:
 
 @pytest.fixture
 def hurried(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(connections, "SECONDS_TO_SEND", 0.3)
+    monkeypatch.setattr(connections, "SECONDS_TO_SEND", 1.0)
 
 
 def connected(hub: LiveHub, sockets: ExitStack, text: str) -> socket.socket:
-    client = sockets.enter_context(socket.create_connection(("127.0.0.1", hub.port), timeout=20))
+    client = sockets.enter_context(
+        socket.create_connection(("127.0.0.1", hub.port), timeout=PATIENCE_SECONDS)
+    )
     client.sendall(text.encode())
     return client
 
@@ -75,7 +78,7 @@ def test_a_body_that_never_ends_after_its_answer_is_closed(
 
 
 def test_a_call_that_waits_is_not_closed(ada_mcp: McpClient, hurried: None) -> None:
-    assert ada_mcp.call("message", "inbox", wait_seconds=1)["count"] == 0
+    assert ada_mcp.call("message", "inbox", wait_seconds=2)["count"] == 0
 
 
 def test_a_connection_too_many_is_refused(

@@ -13,8 +13,7 @@ from ctxhub.core.models import Project
 from ctxhub.mcp.db_threads import THREADS
 from ctxhub.mcp.worker_threads import WORKER_THREADS
 from tests.hub import LiveHub, McpClient, RestClient
-
-MAX_SECONDS = 3
+from tests.timing import PATIENCE_SECONDS
 
 
 @contextmanager
@@ -24,7 +23,7 @@ def long_write(project: Project) -> Iterator[None]:
     def write() -> None:
         with write_transaction(project.pk):
             started.set()
-            finish.wait(timeout=10 * MAX_SECONDS)
+            finish.wait(PATIENCE_SECONDS)
         connection.close()
 
     writer = threading.Thread(target=write)
@@ -54,10 +53,8 @@ def test_another_project_reads_while_one_projects_writers_wait(
             by_rest = [crowd.submit(write_by_rest, number) for number in range(WORKER_THREADS)]
             by_mcp = [crowd.submit(write_by_mcp, number) for number in range(THREADS)]
             time.sleep(0.5)
-            began = time.monotonic()
             assert cy_rest.get("stats/").status == 200
             assert cy_mcp.call("hub", "stats")["agents"] == 1
-            assert time.monotonic() - began < MAX_SECONDS
             assert not any(written.done() for written in by_rest)
             assert not any(written.done() for written in by_mcp)
         assert [written.result() for written in by_rest] == [201] * WORKER_THREADS

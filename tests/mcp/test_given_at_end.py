@@ -4,7 +4,6 @@ Over HTTP: tests/core/test_serve_command.py.
 """
 
 import signal
-import time
 from collections.abc import Callable
 
 import pytest
@@ -14,22 +13,19 @@ from ctxhub.core.models import Project
 from sessions.briefings.models.briefing import BriefingItem
 from tests.sessions.given import REF, decide
 from tests.stdio import StdioClient, stdio_hub
+from tests.timing import PATIENCE_SECONDS, wait_until
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 # The background thread would write a second later: with these it waits for the end.
-PATIENT = ["from ctxhub.core.kit import background", "background.SECONDS = 600"]
+PATIENT = [
+    "from ctxhub.core.kit.background import BackgroundWriter",
+    "BackgroundWriter.__init__.__kwdefaults__['seconds'] = 600",
+]
 
 
 def count(project: Project) -> int:
     return BriefingItem.objects.in_project(project).count()
-
-
-def wait_for(project: Project, number: int) -> int:
-    until = time.monotonic() + 10
-    while count(project) < number and time.monotonic() < until:
-        time.sleep(0.05)
-    return count(project)
 
 
 def open_decision(client: StdioClient) -> None:
@@ -41,7 +37,7 @@ def test_stdio_writes_within_a_second_or_two(ada: Caller) -> None:
     decide(ada)
     with stdio_hub("--project", "apollo", "--agent", "ben") as client:
         open_decision(client)
-        assert wait_for(ada.project, 1) == 1
+        wait_until(lambda: count(ada.project) == 1)
 
 
 def close(client: StdioClient) -> None:
@@ -50,7 +46,7 @@ def close(client: StdioClient) -> None:
 
 def terminate(client: StdioClient) -> None:
     client.process.send_signal(signal.SIGTERM)
-    assert client.process.wait(10) == -signal.SIGTERM
+    assert client.process.wait(PATIENCE_SECONDS) == -signal.SIGTERM
 
 
 @pytest.mark.parametrize("end", [close, terminate])

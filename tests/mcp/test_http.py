@@ -12,6 +12,7 @@ from ctxhub.core.accounts.services.access_tokens import create_token, revoke_tok
 from ctxhub.core.models import Project
 from ctxhub.mcp import request_bodies
 from tests.hub import LiveHub, McpClient, Reply
+from tests.timing import PATIENCE_SECONDS
 
 pytestmark = pytest.mark.one_engine
 
@@ -163,7 +164,7 @@ def test_a_body_that_is_not_sent_in_time_is_refused(
     hub: LiveHub, ada_token: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(request_bodies, "SECONDS_TO_SEND", 0.2)
-    with socket.create_connection(("127.0.0.1", hub.port), timeout=20) as client:
+    with socket.create_connection(("127.0.0.1", hub.port), timeout=PATIENCE_SECONDS) as client:
         head = f"POST /mcp HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {ada_token}\r\n"
         client.sendall(f"{head}Content-Length: 10\r\n\r\n{{".encode())
         response = http.client.HTTPResponse(client)

@@ -1,9 +1,11 @@
 """Periodic cleanup in a serving process, when nobody writes."""
 
 import asyncio
+from collections.abc import Callable
 from datetime import timedelta
 
 import pytest
+from django.db import connection
 
 from ctxhub.core.events.services import cleanup as retention
 from ctxhub.core.kit import clock
@@ -12,11 +14,12 @@ from ctxhub.mcp import periodic_cleanup as housekeeping
 from ctxhub.mcp.periodic_cleanup import run_periodic_cleanup
 from messaging.models import Message
 from messaging.services.messages import send_message
+from tests.timing import wait_until
 
 
-async def clean_for_half_a_second() -> None:
+async def clean_until(is_clean: Callable[[], bool]) -> None:
     task = asyncio.create_task(run_periodic_cleanup())
-    await asyncio.sleep(0.5)
+    await asyncio.to_thread(wait_until, is_clean)
     task.cancel()
 
 
@@ -31,5 +34,11 @@ def test_old_messages_are_removed_without_a_write(
     old = clock.now() - timedelta(days=2)
     Message.unscoped.filter(text="Old.").update(created_at=old)
     retention._cleaned.clear()
-    asyncio.run(clean_for_half_a_second())
-    assert sorted(Message.unscoped.values_list("text", flat=True)) == ["New.", "New."]
+    asyncio.run(clean_until(lambda: texts() == ["New.", "New."]))
+
+
+def texts() -> list[str]:
+    try:
+        return sorted(Message.unscoped.values_list("text", flat=True))
+    finally:
+        connection.close()

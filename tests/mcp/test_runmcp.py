@@ -15,7 +15,8 @@ from ctxhub.core.kit.errors import InvalidInput, NotAllowed
 from ctxhub.core.models import Project
 from ctxhub.core.toolbox.dispatch import call
 from ctxhub.management.commands.runmcp import admission, find_caller
-from tests.stdio import PATIENCE_SECONDS, command
+from tests.stdio import command
+from tests.timing import PATIENCE_SECONDS
 
 pytestmark = pytest.mark.one_engine
 

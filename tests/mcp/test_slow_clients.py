@@ -12,6 +12,7 @@ from ctxhub.mcp.worker_threads import WORKER_THREADS
 from memory.memories.services.memories import add_memory
 from tests.databases import end_other_connections
 from tests.hub import LiveHub, RestClient
+from tests.timing import PATIENCE_SECONDS
 
 MEGABYTE = 1_000_000
 HEAD = "POST /api/v1/projects/ HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
@@ -24,7 +25,9 @@ def open_sockets() -> Iterator[ExitStack]:
 
 
 def connected(hub: LiveHub, sockets: ExitStack, text: str) -> socket.socket:
-    client = sockets.enter_context(socket.create_connection(("127.0.0.1", hub.port), timeout=20))
+    client = sockets.enter_context(
+        socket.create_connection(("127.0.0.1", hub.port), timeout=PATIENCE_SECONDS)
+    )
     client.sendall(text.encode())
     return client
 

@@ -5,6 +5,7 @@ import signal
 import subprocess
 import threading
 import time
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,7 +16,8 @@ from ctxhub.mcp.json_rpc import find_request_id
 from ctxhub.mcp.lines import LINE_BYTES
 from memory.decisions.services.decisions import set_decision
 from memory.models import Decision
-from tests.stdio import LEGACY, PATIENCE_SECONDS, StdioClient, command, environment, stdio_hub
+from tests.stdio import LEGACY, StdioClient, command, environment, stdio_hub
+from tests.timing import PATIENCE_SECONDS
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.one_engine]
 
@@ -192,22 +194,44 @@ def test_a_client_may_send_many_calls_before_it_reads(apollo: Project) -> None:
 
 # -- Calls that wait -------------------------------------------------------------------------------
 
-A_SLOW_TOOL = """
-import os, time
+DJANGO = """
+import os, sys, time
 os.environ |= {"DJANGO_SETTINGS_MODULE": "ctxhub.settings", "CTXHUB_WEB": "false"}
 import django
 django.setup()
+from ctxhub.mcp import stdio
+"""
+NO_PATIENCE = f"{DJANGO}stdio.SECONDS_TO_ANSWER = 0.5"
+PATIENT = f"{DJANGO}stdio.SECONDS_TO_ANSWER = stdio.SECONDS_TO_FLUSH = {PATIENCE_SECONDS}"
+# Says on stderr when it is at work, and ends when there is a file with the name that follows.
+A_SLOW_TOOL = f"""{PATIENT}
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.toolbox.actions import action, tool
+from ctxhub.mcp.waiting_calls import WaitingCalls
 
 tool("slow", "Sleeps.", otherwise=[(set(), "sleep")])
 
 @action("slow", "sleep")
 def sleep(caller: Caller) -> dict:
-    time.sleep(2)
-    return {"slept": True}
-"""
-NO_PATIENCE = "from ctxhub.mcp import stdio; stdio.SECONDS_TO_ANSWER = 0.5"
+    say("asleep")
+    while not os.path.exists(ENDS):
+        time.sleep(0.01)
+    return {{"slept": True}}
+
+def say(word: str) -> None:
+    print(word, file=sys.stderr, flush=True)
+
+def cancel(calls: WaitingCalls, request_id: object) -> None:
+    cancel_call(calls, request_id)
+    say("cancelled")
+
+cancel_call, WaitingCalls.cancel = WaitingCalls.cancel, cancel
+ENDS = """
+
+
+def said(client: StdioClient) -> str:
+    assert client.process.stderr
+    return client.process.stderr.readline().decode().strip()
 
 
 def wait(request_id: Any, seconds: int) -> bytes:
@@ -223,8 +247,8 @@ def cancel(request_id: Any) -> bytes:
 def test_a_cancelled_call_is_not_answered(apollo: Project, ben: Caller, named: Any) -> None:
     with stdio_hub("--project", "apollo", "--agent", "ada") as client:
         client.start()
-        client.write(wait(70, 20))
-        client.write(wait(71, 20))
+        client.write(wait(70, 60))
+        client.write(wait(71, 60))
         client.write(cancel(named))
         assert client.request("ping")["result"] == {}
         set_decision(caller=ben, key="news", value="x")
@@ -232,20 +256,25 @@ def test_a_cancelled_call_is_not_answered(apollo: Project, ben: Caller, named: A
         assert client.request("ping")["result"] == {}
 
 
-def test_a_cancellation_does_not_wait_for_the_call_at_work(apollo: Project, ben: Caller) -> None:
-    with stdio_hub("--project", "apollo", "--agent", "ada", code=[A_SLOW_TOOL]) as client:
+def test_a_cancellation_does_not_wait_for_the_call_at_work(
+    apollo: Project, ben: Caller, tmp_path: Path
+) -> None:
+    ends = tmp_path / "ends"
+    slow = f"{A_SLOW_TOOL}{str(ends)!r}"
+    with stdio_hub("--project", "apollo", "--agent", "ada", code=[slow]) as client:
         client.start()
-        client.write(wait(70, 20))
+        client.write(wait(70, 60))
         client.write(json.dumps(call(71, "slow")).encode())
         client.write(cancel(70))
-        time.sleep(0.5)
+        assert {said(client), said(client)} == {"asleep", "cancelled"}
         set_decision(caller=ben, key="news", value="x")
+        ends.touch()
         assert client.read()["id"] == 71
         assert client.request("ping")["result"] == {}
 
 
 def test_a_waiting_call_is_answered_after_the_end_of_input(apollo: Project) -> None:
-    with stdio_hub("--project", "apollo", "--agent", "ada") as client:
+    with stdio_hub("--project", "apollo", "--agent", "ada", code=[PATIENT]) as client:
         client.start()
         client.write(wait(70, 1))
         out, err, code = client.finish()
@@ -254,22 +283,28 @@ def test_a_waiting_call_is_answered_after_the_end_of_input(apollo: Project) -> N
 
 
 def test_a_call_that_waits_too_long_after_the_end_of_input_is_refused(apollo: Project) -> None:
-    with stdio_hub("--project", "apollo", "--agent", "ada", code=[A_SLOW_TOOL, NO_PATIENCE]) as client:
+    with stdio_hub("--project", "apollo", "--agent", "ada", code=[NO_PATIENCE]) as client:
         client.start()
-        client.write(wait(70, 20))
+        client.write(wait(70, 60))
         out, err, code = client.finish()
     assert json.loads(out)["error"] == {"code": -32000, "message": "Connection closed"}
     assert (err, code) == (b"", 0)
 
 
-def test_the_call_at_work_is_answered_before_a_signal_ends_the_server(apollo: Project) -> None:
-    with stdio_hub("--project", "apollo", "--agent", "ada", code=[A_SLOW_TOOL]) as client:
+def test_the_call_at_work_is_answered_before_a_signal_ends_the_server(
+    apollo: Project, tmp_path: Path
+) -> None:
+    ends = tmp_path / "ends"
+    slow = f"{A_SLOW_TOOL}{str(ends)!r}"
+    with stdio_hub("--project", "apollo", "--agent", "ada", code=[slow]) as client:
         client.start()
         client.write(json.dumps(call(70, "slow")).encode())
-        time.sleep(0.5)
+        assert said(client) == "asleep"
         client.process.send_signal(signal.SIGTERM)
+        time.sleep(0.5)
+        ends.touch()
         assert "slept" in client.read()["result"]["content"][0]["text"]
-        assert client.process.wait(10) == -signal.SIGTERM
+        assert client.process.wait(PATIENCE_SECONDS) == -signal.SIGTERM
 
 
 # -- Rights ----------------------------------------------------------------------------------------

@@ -20,8 +20,8 @@ from messaging.services.messages import send_message
 from tests.hub import LiveHub, McpClient, Reply, RestClient
 from tests.people import VIEWER, person, signed_in
 from tests.stdio import stdio_hub
+from tests.timing import PATIENCE_SECONDS, SOON_SECONDS, cpu_seconds_of, wait_until
 
-SOON = 1.0
 CROWD = 64
 
 
@@ -45,10 +45,7 @@ def wait(request: pytest.FixtureRequest, hub: LiveHub, ada_token: str) -> Callab
 
 def wait_for_waiters(count: int = 1) -> None:
     """Block until this many calls are waiting."""
-    deadline = time.monotonic() + 20
-    while len(watch._waiters) < count:
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
+    wait_until(lambda: len(watch._waiters) >= count)
 
 
 def in_background(run: Callable[[], Any]) -> Future[tuple[Any, float]]:
@@ -66,13 +63,13 @@ def in_background(run: Callable[[], Any]) -> Future[tuple[Any, float]]:
 
 
 def test_a_waiting_call_answers_when_another_writes(wait: Callable[..., Any], ben: Caller) -> None:
-    answering = in_background(lambda: wait(wait_seconds=20))
+    answering = in_background(lambda: wait(wait_seconds=60))
     wait_for_waiters()
     set_decision(caller=ben, key="news", value="x")
     written = time.monotonic()
-    answer, answered = answering.result(timeout=20)
+    answer, answered = answering.result(PATIENCE_SECONDS)
     assert answer["decisions"] == 1
-    assert answered - written < SOON
+    assert answered - written < SOON_SECONDS
 
 
 def test_own_writes_do_not_wake(wait: Callable[..., Any], ada: Caller) -> None:
@@ -80,7 +77,7 @@ def test_own_writes_do_not_wake(wait: Callable[..., Any], ada: Caller) -> None:
     answering = in_background(lambda: wait(wait_seconds=3))
     wait_for_waiters()
     set_decision(caller=ada, key="mine", value="x")
-    answer, answered = answering.result(timeout=20)
+    answer, answered = answering.result(PATIENCE_SECONDS)
     assert "decisions" not in answer
     assert answered - started > 2.9
 
@@ -90,21 +87,21 @@ def test_another_projects_writes_do_not_wake(wait: Callable[..., Any], cy: Calle
     answering = in_background(lambda: wait(wait_seconds=3))
     wait_for_waiters()
     set_decision(caller=cy, key="theirs", value="x")
-    _, answered = answering.result(timeout=20)
+    _, answered = answering.result(PATIENCE_SECONDS)
     assert answered - started > 2.9
 
 
 def test_changes_before_the_call_are_answered_at_once(wait: Callable[..., Any], ben: Caller) -> None:
     set_decision(caller=ben, key="old", value="x")
     started = time.monotonic()
-    assert wait(since="e0", wait_seconds=20)["decisions"] == 1
-    assert time.monotonic() - started < SOON
+    assert wait(since="e0", wait_seconds=60)["decisions"] == 1
+    assert time.monotonic() - started < SOON_SECONDS
 
 
 def test_wait_seconds_of_zero_returns_at_once(wait: Callable[..., Any]) -> None:
     started = time.monotonic()
     assert "cursor" in wait(wait_seconds=0)
-    assert time.monotonic() - started < SOON
+    assert time.monotonic() - started < SOON_SECONDS
 
 
 @pytest.mark.parametrize("seconds", [-1, 61, "soon", 1.5])
@@ -118,14 +115,15 @@ def test_64_waiting_calls_do_not_slow_others(hub: LiveHub, ada_mcp: McpClient, a
     """64 waiting calls occupy neither threads nor database connections."""
 
     def wait(agent: int) -> dict[str, Any]:
-        return hub.mcp(ada_token).call("hub", "wait", wait_seconds=30)
+        return hub.mcp(ada_token).call("hub", "wait", wait_seconds=60)
 
     connections = open_connections()
     with ThreadPoolExecutor(CROWD) as threads:
         answers = threads.map(wait, range(CROWD))
         wait_for_waiters(CROWD)
-        times = [timed(lambda: ada_mcp.call("decision", "list")) for _ in range(20)]
+        times = [cpu_seconds_of(lambda: ada_mcp.call("decision", "list")) for _ in range(20)]
         assert sorted(times)[len(times) // 2] < 0.1
+        assert len(watch._waiters) == CROWD, "no call had to end for the others"
         assert open_connections() - connections <= 6
         write_as_somebody_else(ada_mcp, hub)
         assert all(answer["decisions"] == 1 for answer in answers)
@@ -150,8 +148,9 @@ def test_64_waiting_pages_hold_nothing_and_hear_of_every_project(
     with ThreadPoolExecutor(CROWD) as threads:
         answers = threads.map(wait, range(CROWD))
         wait_for_waiters(CROWD)
-        times = [timed(lambda: ada_mcp.call("decision", "list")) for _ in range(20)]
+        times = [cpu_seconds_of(lambda: ada_mcp.call("decision", "list")) for _ in range(20)]
         assert sorted(times)[len(times) // 2] < 0.1
+        assert len(watch._waiters) == CROWD, "no call had to end for the others"
         assert open_connections() - connections <= CROWD // 4  # Those of the worker threads.
         set_decision(caller=cy, key="news", value="x")
         assert all((answer.status, "decision:news" in str(answer.body)) == (200, True) for answer in answers)
@@ -165,12 +164,6 @@ def open_connections() -> int:
         return int(cursor.fetchone()[0])
 
 
-def timed(run: Callable[[], Any]) -> float:
-    started = time.monotonic()
-    run()
-    return time.monotonic() - started
-
-
 def write_as_somebody_else(client: McpClient, hub: LiveHub) -> None:
     set_decision(caller=Caller(Project.objects.get(slug="apollo"), "ben"), key="news", value="x")
 
@@ -179,10 +172,10 @@ def test_a_waiting_call_counts_once_for_the_rate_limit(
     hub: LiveHub, ada_rest: RestClient, ben: Caller, settings: Any
 ) -> None:
     settings.RATE_LIMIT = 3
-    answering = in_background(lambda: ada_rest.get("updates/", wait_seconds=20))
+    answering = in_background(lambda: ada_rest.get("updates/", wait_seconds=60))
     wait_for_waiters()
     set_decision(caller=ben, key="news", value="x")
-    assert answering.result(timeout=20)[0].body["decisions"] == 1
+    assert answering.result(PATIENCE_SECONDS)[0].body["decisions"] == 1
     assert [ada_rest.get("stats/").status for _ in range(3)] == [200, 200, 429]
     assert json.dumps(ada_rest.get("stats/").body).count("limit_reached") == 1
 
@@ -192,7 +185,7 @@ def test_a_waiting_process_is_woken_and_answers_other_calls_meanwhile(
 ) -> None:
     with stdio_hub("--project", "apollo", "--agent", "ada") as client:
         client.start()
-        arguments = {"action": "wait", "since": "e0", "wait_seconds": 20}
+        arguments = {"action": "wait", "since": "e0", "wait_seconds": 60}
         params = {"name": "hub", "arguments": arguments}
         client.write(
             json.dumps({"jsonrpc": "2.0", "id": "w", "method": "tools/call", "params": params}).encode()
@@ -203,7 +196,7 @@ def test_a_waiting_process_is_woken_and_answers_other_calls_meanwhile(
         answer = client.read()
         assert answer["id"] == "w"
         assert '"decisions":1' in answer["result"]["content"][0]["text"]
-        assert time.monotonic() - written < SOON
+        assert time.monotonic() - written < SOON_SECONDS
 
 
 def test_a_waiting_call_is_woken_after_the_watch_has_failed(
@@ -220,13 +213,13 @@ def test_a_waiting_call_is_woken_after_the_watch_has_failed(
 
     ada_mcp.call("hub", "wait", wait_seconds=1)
     monkeypatch.setattr(watched, "has_changed", fail_once)
-    answering = in_background(lambda: ada_mcp.call("hub", "wait", wait_seconds=20))
+    answering = in_background(lambda: ada_mcp.call("hub", "wait", wait_seconds=60))
     wait_for_waiters()
     set_decision(caller=ben, key="news", value="x")
     written = time.monotonic()
-    answer, answered = answering.result(timeout=20)
+    answer, answered = answering.result(PATIENCE_SECONDS)
     assert answer["decisions"] == 1
-    assert answered - written < 5
+    assert answered - written < SOON_SECONDS
     assert next(checks) > 1
 
 
@@ -253,17 +246,17 @@ def inbox(request: pytest.FixtureRequest, hub: LiveHub, ada_token: str) -> Calla
 def test_a_waiting_inbox_answers_when_a_message_arrives(
     inbox: Callable[..., Any], ben: Caller, to: list[str] | None
 ) -> None:
-    answering = in_background(lambda: inbox(wait_seconds=20))
+    answering = in_background(lambda: inbox(wait_seconds=60))
     wait_for_waiters()
     send_message(caller=ben, text="Hello.", to=to)
     sent = time.monotonic()
-    count, answered = answering.result(timeout=20)
+    count, answered = answering.result(PATIENCE_SECONDS)
     assert count == 1
-    assert answered - sent < SOON
+    assert answered - sent < SOON_SECONDS
 
 
 def test_messages_outside_the_filter_do_not_wake_an_inbox(inbox: Callable[..., Any], ben: Caller) -> None:
-    answering = in_background(lambda: inbox(wait_seconds=2, priority="high"))
+    answering = in_background(lambda: inbox(wait_seconds=60, priority="high"))
     wait_for_waiters()
     send_message(caller=ben, text="For another.", to=["eve"], priority="high")
     send_message(caller=ben, text="Not urgent.", to=["ada"])
@@ -271,20 +264,20 @@ def test_messages_outside_the_filter_do_not_wake_an_inbox(inbox: Callable[..., A
     time.sleep(0.5)
     assert not answering.done()
     send_message(caller=ben, text="Urgent.", to=["ada"], priority="high")
-    assert answering.result(timeout=20)[0] == 1
+    assert answering.result(PATIENCE_SECONDS)[0] == 1
 
 
 def test_an_inbox_with_messages_answers_at_once(inbox: Callable[..., Any], ben: Caller) -> None:
     send_message(caller=ben, text="Hello.", to=["ada"])
     started = time.monotonic()
-    assert inbox(wait_seconds=20) == 1
-    assert time.monotonic() - started < SOON
+    assert inbox(wait_seconds=60) == 1
+    assert time.monotonic() - started < SOON_SECONDS
 
 
 def test_an_empty_inbox_answers_after_wait_seconds(inbox: Callable[..., Any]) -> None:
     started = time.monotonic()
     assert inbox(wait_seconds=1) == 0
-    assert 0.9 < time.monotonic() - started < 3
+    assert 0.9 < time.monotonic() - started < SOON_SECONDS
 
 
 def test_64_waiting_inboxes_each_get_their_messages(
@@ -293,7 +286,7 @@ def test_64_waiting_inboxes_each_get_their_messages(
     token = create_token(project=apollo, name="crowd").secret
 
     def wait(agent: int) -> Any:
-        return hub.mcp(token).call("message", "inbox", agent=f"a{agent}", wait_seconds=30)
+        return hub.mcp(token).call("message", "inbox", agent=f"a{agent}", wait_seconds=60)
 
     with ThreadPoolExecutor(CROWD) as threads:
         answers = threads.map(wait, range(CROWD))
@@ -302,5 +295,5 @@ def test_64_waiting_inboxes_each_get_their_messages(
         send_message(caller=ben, text="For one.", to=["a7"])
         send_message(caller=ben, text="For all.")
         found = [answer["rows"] for answer in answers]
-        assert time.monotonic() - started < 5
+        assert time.monotonic() - started < SOON_SECONDS
     assert [len(rows) for n, rows in enumerate(found) if n != 7] == [1] * (CROWD - 1)

@@ -15,6 +15,7 @@ from ctxhub.mcp.db_threads import THREADS, run_write
 from ctxhub.mcp.rest_writers import written_project
 from ctxhub.mcp.worker_threads import WORKER_THREADS
 from ctxhub.mcp.write_slots import write_slot
+from tests.timing import PATIENCE_SECONDS
 
 BASE = "/api/v1/projects/apollo"
 
@@ -46,7 +47,7 @@ def test_other_projects_wait_for_no_slot_of_this_one() -> None:
         async with write_slot("apollo"), write_slot("hermes"):
             pass
 
-    asyncio.run(asyncio.wait_for(write_beside_a_writer(), 30))
+    asyncio.run(asyncio.wait_for(write_beside_a_writer(), PATIENCE_SECONDS))
 
 
 def test_writers_leave_threads_of_each_face_to_readers() -> None:
@@ -64,19 +65,19 @@ def test_writers_leave_threads_of_each_face_to_readers() -> None:
 def test_the_wait_for_a_slot_has_an_end_and_is_part_of_the_wait_for_the_lock(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(QUEUE, "most_seconds", 0.2)
-
     async def wait_twice() -> tuple[float, float]:
         async with write_slot("apollo"):
+            monkeypatch.setattr(QUEUE, "most_seconds", 0.05)
             with pytest.raises(QueueTimeout):
                 await _hold("apollo")
+            monkeypatch.setattr(QUEUE, "most_seconds", PATIENCE_SECONDS)
             waiting = asyncio.create_task(_hold("apollo"))
             await asyncio.sleep(0.1)
         return await waiting, QUEUE.seconds_left
 
     left, left_without_wait = asyncio.run(wait_twice())
-    assert left <= 0.11
-    assert left_without_wait == 0.2
+    assert left <= PATIENCE_SECONDS - 0.09
+    assert left_without_wait == PATIENCE_SECONDS
 
 
 async def _hold(slug: str) -> float:

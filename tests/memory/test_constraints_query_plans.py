@@ -14,7 +14,7 @@ from ctxhub.core.toolbox.dispatch import call
 from ctxhub.core.vocabulary.services.names import register_agent
 from memory.constraints.models import digest_of, rank_of
 from memory.models import Constraint, ConstraintScope, ConstraintTag
-from tests.databases import every_statement_within, take_statistics
+from tests.databases import statements_within_cpu_seconds, take_statistics
 from tests.query_plans import explained, plan_by_indexes, sorts_inside, start_compact
 
 INDEXES: list[tuple[dict[str, Any], str]] = [
@@ -141,6 +141,6 @@ def test_lists_are_fast_with_statistics_of_empty_tables(ada: Caller) -> None:
     """As in a new hub during an import: PostgreSQL then expects one row in each table."""
     take_statistics()
     fill(ada, 1_200)
-    with every_statement_within(seconds=2):
+    with statements_within_cpu_seconds(2):
         for query, _ in INDEXES:
             assert call(ada, "constraint", {"action": "list", "limit": 20, **query})["count"] == 20

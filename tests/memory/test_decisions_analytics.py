@@ -24,6 +24,7 @@ from memory.decisions.services.decisions import deprecate_decision, set_decision
 from memory.decisions.sql.numbers import key_like
 from memory.models import Decision
 from tests.query_plans import explained, plan_by_indexes, start_compact
+from tests.timing import within_cpu_seconds
 
 START = datetime(2026, 11, 2, 10, 30, tzinfo=UTC)  # A Monday.
 
@@ -188,10 +189,8 @@ def test_a_glob_matches_non_ascii_keys(ada: Caller) -> None:
 def test_a_glob_with_many_stars_takes_less_than_a_second(ada: Caller) -> None:
     keys = [f"{'a' * 190}{n}" for n in range(50)]
     set_decision_batch(caller=ada, items=[{"key": key, "value": 1} for key in keys])
-    with time_machine.travel(START, tick=True):
-        started = datetime.now(UTC)
+    with within_cpu_seconds(1):
         assert analyse(ada, "*a" * 90 + "*b")["count"] == 0
-        assert datetime.now(UTC) - started < timedelta(seconds=1)
 
 
 def test_since_until_and_layer_filter_the_numbers(ada: Caller, clock: time_machine.Traveller) -> None:

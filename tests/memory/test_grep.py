@@ -6,7 +6,6 @@ import shutil
 import socket
 import stat
 import tempfile
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -20,6 +19,7 @@ from ctxhub.core.models import Project
 from memory.memories import grep_roots as roots
 from memory.memories.grep_roots import Budget, Root, read_texts
 from memory.memories.selectors import grep as selector
+from tests.timing import within_cpu_seconds
 
 pytestmark = pytest.mark.one_engine
 
@@ -278,7 +278,6 @@ def test_unreadable_files_are_skipped(apollo: Project, settings: Settings) -> No
         shutil.rmtree(folder)
 
 
-@pytest.mark.timeout(20)
 def test_pipes_sockets_and_devices_do_not_block(apollo: Project, root: Path) -> None:
     write(root, {"a.txt": "x"})
     os.mkfifo(root / "pipe")
@@ -294,7 +293,6 @@ def test_pipes_sockets_and_devices_do_not_block(apollo: Project, root: Path) -> 
         hits(apollo, "x", path="pipe")
 
 
-@pytest.mark.timeout(20)
 def test_a_file_that_becomes_a_pipe_before_it_is_opened_does_not_block(root: Path) -> None:
     write(root, {"a.txt": "x", "b.txt": "x"})
     texts = read_texts(Root("code", root), "", lambda place, is_folder: True, Budget())
@@ -515,9 +513,8 @@ def test_no_pattern_exceeds_the_time_limit(apollo: Project, root: Path, pattern:
     rng = random.Random(2)
     line = "".join(rng.choice("ab") for _ in range(200_000))
     write(root, {f"{n}.txt": f"{'a' * 100_000}!\n{'x' * 100_000}\n{line}" for n in range(5)})
-    started = time.perf_counter()
-    answer(apollo, pattern)
-    assert time.perf_counter() - started < 2 * roots.SECONDS
+    with within_cpu_seconds(4):
+        answer(apollo, pattern)
 
 
 def test_time_is_limited_and_the_answer_says_so(

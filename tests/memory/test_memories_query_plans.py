@@ -14,7 +14,7 @@ from ctxhub.core.toolbox.dispatch import call
 from ctxhub.core.vocabulary.services.names import register_agent
 from memory.memories.sql.neighbours import read_turns
 from memory.models import Context, Memory, MemoryTag
-from tests.databases import every_statement_within, take_statistics
+from tests.databases import statements_within_cpu_seconds, take_statistics
 from tests.query_plans import explained, plan_by_indexes, sorts_inside, start_compact
 
 QUERIES: list[tuple[dict[str, Any], str]] = [
@@ -131,7 +131,7 @@ def test_a_list_is_quick_with_statistics_of_empty_tables(ada: Caller) -> None:
     """As in a new server that takes an import: PostgreSQL then expects one row in each table."""
     take_statistics()
     fill(ada, 1_200)
-    with every_statement_within(seconds=2):
+    with statements_within_cpu_seconds(2):
         for query, _ in QUERIES:
             assert call(ada, "memory", {"action": "list", "limit": 20, **query})["count"] == 20
 

@@ -19,6 +19,7 @@ from memory.snapshots.models.snapshot import Snapshot, Tier
 from memory.snapshots.services import accesses
 from memory.snapshots.services.accesses import note_accesses
 from tests.memory.saved import NOON, hours, saved, stored
+from tests.timing import PATIENCE_SECONDS
 
 SECOND = timedelta(seconds=1)
 
@@ -184,12 +185,12 @@ def test_a_read_waits_for_no_writer(ada: Caller) -> None:
         with write_transaction(ada.project_id):
             Snapshot.unscoped.filter(pk=row_id).update(summary="changed")
             locked.set()
-            done.wait(10)
+            done.wait(PATIENCE_SECONDS)
         connection.close()
 
     thread = threading.Thread(target=write)
     thread.start()
-    assert locked.wait(10)
+    assert locked.wait(PATIENCE_SECONDS)
     note_accesses(ada, [row_id], NOON)
     done.set()
     thread.join()
@@ -210,12 +211,12 @@ def test_a_read_counts_beside_a_writer_of_other_rows_on_postgres(ada: Caller) ->
         with write_transaction(ada.project_id):
             Snapshot.unscoped.filter(pk=other).update(summary="changed")
             locked.set()
-            done.wait(10)
+            done.wait(PATIENCE_SECONDS)
         connection.close()
 
     thread = threading.Thread(target=write)
     thread.start()
-    assert locked.wait(10)
+    assert locked.wait(PATIENCE_SECONDS)
     note_accesses(ada, [row_id, other], NOON)
     done.set()
     thread.join()

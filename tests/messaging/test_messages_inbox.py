@@ -22,6 +22,7 @@ from messaging.selectors.messages import list_receipts, list_thread, open_messag
 from messaging.services.receipts import acknowledge_messages, read_messages_of
 from messaging.services.requests import claim_request, finish_request
 from tests.messaging.mail import events, inbox, known, send, texts, verbs
+from tests.timing import PATIENCE_SECONDS
 
 
 def marked(caller: Caller, *ids: int) -> int:
@@ -332,8 +333,8 @@ def test_a_new_agent_reads_its_inbox_while_others_write(ada: Caller, ben: Caller
     reader = threading.Thread(target=read)
     with write_transaction(ada.project_id):
         reader.start()
-        reader.join(timeout=5)
-        assert not reader.is_alive()
+        reader.join(PATIENCE_SECONDS)
+        assert answers
     agents.LATER.flush()
     assert answers[0]["count"] == 2
     assert answers[0]["rows"] == call(ben, "message", {"action": "inbox"})["rows"]

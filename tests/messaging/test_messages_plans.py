@@ -19,7 +19,7 @@ from messaging.services.cleanup import remove_old_messages, tell_overdue
 from messaging.services.receipts import read_messages_of
 from messaging.sql.neighbours import read_turns
 from messaging.sql.requests import next_request
-from tests.databases import every_statement_within, take_statistics
+from tests.databases import statements_within_cpu_seconds, take_statistics
 from tests.messaging.mail import known, send
 from tests.messaging.many import fill
 from tests.query_plans import explained, plan_by_indexes, start_compact
@@ -127,7 +127,7 @@ def test_an_inbox_is_fast_with_statistics_of_empty_tables(ada: Caller, ben: Call
     known(ada, ben)
     take_statistics()
     fill(ada, 3_000)
-    with every_statement_within(seconds=1):
+    with statements_within_cpu_seconds(1):
         for query, _ in INBOX_INDEXES:
             assert len(list_inbox(ben, **query).rows) == 20
 
@@ -136,5 +136,5 @@ def test_marking_all_as_read_is_fast_with_statistics_of_an_empty_table(ada: Call
     """As in a new hub: PostgreSQL then expects one row, and compared each row with each."""
     take_statistics()
     fill(ada, 6_000)
-    with every_statement_within(seconds=2):
+    with statements_within_cpu_seconds(2):
         assert read_messages_of(caller=ben, everything=True) == {"marked": 6_000}

@@ -29,6 +29,7 @@ from sessions.briefings.services.recording import WRITER
 from sessions.sittings.services.sessions import save_session
 from tests.hub import LiveHub, RestClient
 from tests.sessions.given import KEY, REF, decide, read
+from tests.timing import PATIENCE_SECONDS
 from tracking.services.changes import record_change
 from tracking.services.leases import acquire_lease
 
@@ -336,12 +337,12 @@ def test_a_writer_does_not_keep_the_answer_away(ada: Caller, ben: Caller) -> Non
         with write_transaction(ada.project_id):
             sql.execute("UPDATE core_project SET slug = slug")
             holds.set()
-            is_done.wait(10)
+            is_done.wait(PATIENCE_SECONDS)
         connection.close()
 
     writer = threading.Thread(target=hold)
     writer.start()
-    assert holds.wait(10)
+    assert holds.wait(PATIENCE_SECONDS)
     told = nudge(caller=ben)["text"]
     is_done.set()
     writer.join()

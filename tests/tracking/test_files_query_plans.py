@@ -15,7 +15,7 @@ from ctxhub.core.kit import clock, sql
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.listing import Listing
 from ctxhub.core.models import Agent
-from tests.databases import every_statement_within, take_statistics
+from tests.databases import statements_within_cpu_seconds, take_statistics
 from tests.query_plans import explained, plan_by_indexes, sorts_inside, start_compact
 from tracking.models import FileChange
 from tracking.selectors.changes import count_in_last_hour, list_changes
@@ -166,7 +166,7 @@ def test_lists_are_fast_with_statistics_of_empty_tables(ada: Caller) -> None:
         ]
         record_change_batch(caller=ada, items=items)
     add_leases(ada, 1_000, ends=timedelta(hours=1))
-    with every_statement_within(seconds=2):
+    with statements_within_cpu_seconds(2):
         for query in (
             {},
             {"path": "src/**"},
