@@ -57,9 +57,9 @@ def server_cpu_seconds() -> float:
     return int((process / "schedstat").read_text().split()[0]) / 1e9
 
 
-def wait_until(is_so: Callable[[], T | None]) -> T:
-    """Wait until the answer is true, and return it. Fails after `PATIENCE_SECONDS`."""
-    until = time.monotonic() + PATIENCE_SECONDS
+def wait_until(is_so: Callable[[], T | None], patience_seconds: float = PATIENCE_SECONDS) -> T:
+    """Wait until the answer is true, and return it. Fails when the patience ends."""
+    until = time.monotonic() + patience_seconds
     while not (answer := is_so()):
         assert time.monotonic() < until, "it did not come"
         time.sleep(0.01)

@@ -8,6 +8,7 @@ import sys
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -83,7 +84,7 @@ def test_workers_end_with_a_killed_serve(ready: Installation) -> None:
 def test_each_worker_listens_itself_and_the_others_go_on_when_one_dies(ready: Installation) -> None:
     with ready.serving("--port", "0", "--workers", "2") as server:
         port = server.hub.port
-        listeners = wait_until(lambda: _of_two_workers(server.process.pid, port))
+        listeners = wait_until(lambda: _of_two_workers(server.process.pid, port), 5 * PATIENCE_SECONDS)
         sockets = [each for of_worker in listeners.values() for each in of_worker]
         assert len(set(sockets)) == len(sockets) == 2
         os.kill(min(listeners), signal.SIGKILL)
@@ -110,7 +111,13 @@ def listening_sockets(port: int) -> set[str]:
 
 
 def open_files(process: int) -> set[str]:
-    return {os.readlink(each) for each in Path(f"/proc/{process}/fd").iterdir()}
+    """Without those that it closes meanwhile; none if it ends."""
+    found = set()
+    with suppress(FileNotFoundError, ProcessLookupError):
+        for each in Path(f"/proc/{process}/fd").iterdir():
+            with suppress(FileNotFoundError):
+                found.add(os.readlink(each))
+    return found
 
 
 def children_of(parent: int) -> list[int]:
