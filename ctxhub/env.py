@@ -17,6 +17,7 @@ T = TypeVar("T")
 SCHEMES = ("sqlite", "postgres", "postgresql", "pgsql")
 URLS = "say sqlite:////path/to.db or postgres://user:password@host:5432/database"
 
+LONGEST_KEY = 4096
 ROOT = Path(__file__).resolve().parent.parent
 
 
@@ -105,10 +106,10 @@ def database(name: str, default: Path, default_of: str) -> dict[str, Any]:
     parsed: dict[str, Any] = dict(_parsed(name, url or f"sqlite:///{quote(str(default))}"))
     if parsed["ENGINE"].endswith("sqlite3"):
         file = ROOT / parsed["NAME"]
-        reason = _no_file(file) if url else _no_folder(file.parent)
+        reason = _no_file(file) if url else _no_folder(file.parent) or _no_regular_file(file)
         if reason:
             raise BadVariable(f"{name if url else default_of} cannot be used: {reason}.")
-        parsed["NAME"] = str(file)
+        parsed["NAME"] = os.path.realpath(file)  # SQLite's own files are beside what a link leads to.
     elif not parsed["NAME"] and "service" not in parsed.get("OPTIONS", {}):
         raise BadVariable(f"{name} cannot be used: it names no database; {URLS}.")
     return parsed
@@ -129,9 +130,19 @@ def _parsed(name: str, url: str) -> Mapping[str, Any]:
 
 def _no_file(file: Path) -> str:
     """Why the file cannot be a database, as far as can be checked without opening it; "" if it can."""
+    if reason := _no_regular_file(file):
+        return reason
+    return _no_folder(file.parent) if os.path.isdir(file.parent) else f"there is no folder {file.parent}"
+
+
+def _no_regular_file(file: Path) -> str:
+    """Why the path is not that of a file; "" if it is, or if there is nothing."""
     if os.path.isdir(file):
         return f"{file} is a folder"
-    return _no_folder(file.parent) if os.path.isdir(file.parent) else f"there is no folder {file.parent}"
+    if os.path.islink(file) and not os.path.exists(file):
+        return f"{file} is a link to {os.readlink(file)}, which is not there"
+    is_other = os.path.exists(file) and not os.path.isfile(file)
+    return f"{file} is no file, but a device, a pipe or a socket" if is_other else ""
 
 
 def _no_folder(folder: Path) -> str:
@@ -152,12 +163,15 @@ def secret_key(name: str, file: Path, folder_of: str) -> str:
     except OSError as error:
         reason = _no_folder(file.parent) or f"{file} cannot be made or read ({error.strerror})"
         raise BadVariable(f"{folder_of} cannot be used: {reason}. Or say {name}.") from error
+    except ValueError as error:
+        raise BadVariable(f"{folder_of} cannot be used: {error}. Or say {name}.") from error
     if len(key) < 40 or len(set(key)) < 10:
         raise BadVariable(f"{name} is too weak: use at least 40 random characters, or leave it unset.")
     return key
 
 
 def _stored_secret(file: Path) -> str:
+    """Raises ValueError for a file that holds no key."""
     file.parent.mkdir(parents=True, exist_ok=True)
     if not file.exists():
         # Written completely before it gets its name: other processes may be starting, too.
@@ -165,10 +179,18 @@ def _stored_secret(file: Path) -> str:
         with open(handle, "w") as new:
             os.chmod(draft, 0o600)  # Independent of the umask.
             new.write(secrets.token_urlsafe(64))
-        with suppress(FileExistsError):
-            os.link(draft, file)
-        os.unlink(draft)
-    return file.read_text().strip()
+        try:
+            with suppress(FileExistsError):
+                os.link(draft, file)
+        finally:
+            os.unlink(draft)
+    if reason := _no_regular_file(file):
+        raise ValueError(reason)
+    with file.open("rb") as kept:
+        key = kept.read(LONGEST_KEY + 1)
+    if len(key) > LONGEST_KEY or len(key.splitlines()) > 1 or b"\0" in key:
+        raise ValueError(f"{file} holds no secret key, but another text")
+    return key.decode(errors="replace").strip()
 
 
 def _read(name: str, default: T, convert: Callable[[str], T]) -> T:

@@ -42,9 +42,9 @@ class Template:
     @contextmanager
     def migrating(self) -> Iterator[None]:
         """Inside, the first `migrate` of all processes makes the template; later ones copy it."""
-        migrate = Command.handle
+        migrate = Command.execute
 
-        def handle(command: Command, *args: Any, **options: Any) -> None:
+        def execute(command: Command, *args: Any, **options: Any) -> None:
             with self.locked():
                 if self.exists():
                     self._restore()
@@ -53,7 +53,7 @@ class Template:
                     self._save()
 
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(Command, "handle", handle)
+            patch.setattr(Command, "execute", execute)
             yield
 
     def _save(self) -> None:

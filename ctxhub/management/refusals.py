@@ -1,6 +1,7 @@
 """Turns what stops a command into a CommandError for a person."""
 
 import errno
+import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -11,6 +12,7 @@ from django.db.migrations.executor import MigrationExecutor
 
 from ctxhub.core.kit.errors import CtxhubError
 from ctxhub.core.kit.failures import UNWRITABLE, is_unwritable
+from ctxhub.core.kit.hub_files import Missing, NotAHub
 
 SECONDS_TO_CONNECT = 5
 DISK_FULL = (errno.ENOSPC, errno.EDQUOT)
@@ -23,7 +25,7 @@ def as_command_errors() -> Iterator[None]:
         yield
     except CtxhubError as error:
         raise CommandError(f"{error.message} {error.hint}".strip()) from error
-    except DatabaseError as error:
+    except (DatabaseError, NotAHub) as error:
         raise CommandError(unusable_database(error)) from error
     except OSError as error:
         if error.errno in DISK_FULL:  # A write of a part names no file.
@@ -35,13 +37,15 @@ def as_command_errors() -> Iterator[None]:
         ) from error
 
 
-def unusable_database(error: DatabaseError) -> str:
+def unusable_database(error: DatabaseError | sqlite3.Error) -> str:
     if is_unwritable(error):
         return f"{UNWRITABLE} Free space, or make the database and its folder writable."
     message = str(error).strip().partition("\n")[0]
+    found = error if isinstance(error, NotAHub) else error.__cause__
+    is_foreign = isinstance(found, NotAHub) and not isinstance(found, Missing)
     return (
         f"The database cannot be used: {message.rstrip('.')}. "
-        "Is DATABASE_URL right, and has `manage.py setup` been run?"
+        f"Is DATABASE_URL right{'' if is_foreign else ', and has `manage.py setup` been run'}?"
     )
 
 

@@ -1,16 +1,33 @@
 """Access tokens of the ready lines: one for each project, kept in var/ to be printed again."""
 
 import os
+import re
+import stat
+import tempfile
 from pathlib import Path
 
 from django.conf import settings
+from django.core.management.base import CommandError
 
 from ctxhub.core.accounts.services.access_tokens import create_token, find_token
-from ctxhub.core.kit.sqlite_file import open_private
+from ctxhub.core.kit.sqlite_file import OWNERS_ALONE
 from ctxhub.core.models import AccessToken, Project
 
 NAME = "setup"
+_TOKENS = re.compile(r"\s*(ctx_\S+\s*)*", re.ASCII)
 MOST_KEPT = 200  # Far more than one machine sets up; older ones belong to databases long gone.
+
+
+def refuse_foreign_tokens() -> None:
+    """Raise CommandError if the file, which is written anew, holds anything but tokens. Changes nothing."""
+    file = _file()
+    if not os.path.lexists(file):
+        return
+    if not (file.is_file() and stat.S_ISREG(file.lstat().st_mode)) or not _TOKENS.fullmatch(_text()):
+        raise CommandError(
+            f"{file} is not the file of tokens that setup keeps, and would be replaced. "
+            "Is CTXHUB_VAR_DIR right? Else move the file away."
+        )
 
 
 def kept_project() -> Project | None:
@@ -40,12 +57,16 @@ def _file() -> Path:
 
 def _read_secrets() -> list[str]:
     """Kept secrets, one per line, the one printed last first."""
-    return _file().read_text().split() if _file().exists() else []
+    return _text().split() if _file().exists() else []
+
+
+def _text() -> str:
+    return _file().read_text(errors="replace")
 
 
 def _write_secrets(secrets: list[str]) -> None:
-    new = _file().with_suffix(".new")
-    new.unlink(missing_ok=True)
-    with open(open_private(new, os.O_WRONLY), "w") as file:
+    handle, draft = tempfile.mkstemp(prefix=f".{_file().name}.", dir=_file().parent)
+    with open(handle, "w") as file:
+        os.chmod(draft, OWNERS_ALONE)  # Independent of the umask.
         file.write("\n".join(secrets[:MOST_KEPT]))
-    new.replace(_file())
+    os.replace(draft, _file())

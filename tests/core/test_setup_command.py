@@ -314,6 +314,7 @@ def test_the_files_beside_the_database_are_private(tmp_path: Path) -> None:
 
 
 def test_files_of_an_older_hub_become_private(tmp_path: Path) -> None:
+    make_file(tmp_path / "hub")
     for name, mode in (("hub", 0o644), ("hub-wal", 0o666), ("hub.lock", 0o660)):
         (tmp_path / name).touch()
         (tmp_path / name).chmod(mode)

@@ -1,6 +1,8 @@
 """The queue of writers on SQLite: a lock shared by threads and processes of one machine."""
 
 import os
+import re
+import stat
 import threading
 import time
 from contextlib import suppress
@@ -10,6 +12,7 @@ from pathlib import Path
 from django.db import OperationalError, connection
 
 from ctxhub.core.kit.frozen import frozen
+from ctxhub.core.kit.hub_files import NotAHub
 from ctxhub.core.kit.sqlite_file import open_private
 
 try:
@@ -19,6 +22,8 @@ except ImportError:  # Windows: threads queue, processes rely on SQLite's busy t
 
 MOST_SECONDS = 20.0
 LONGEST_RECORD = 100
+
+_RECORD = re.compile(rb"[0-9. ]{0,%d}" % LONGEST_RECORD, re.ASCII)
 
 waited_before: ContextVar[float] = ContextVar("waited_before", default=0.0)
 """The seconds that the call has waited for a write slot: part of its 20 s."""
@@ -134,7 +139,7 @@ class WriteQueue:
         name = str(_lock_file())
         if name not in self._files:
             # Stays open until the process ends.
-            self._files[name] = open_private(Path(name), os.O_RDWR)
+            self._files[name] = open_lock_file(Path(name))
         return self._files[name]
 
 
@@ -145,7 +150,7 @@ class _Waiter:
         self._changed = threading.Condition()
         self._file: int | None = None
         self._is_waiting = self._is_wanted = True
-        file = open_private(path, os.O_RDWR)
+        file = open_lock_file(path)
         threading.Thread(target=self._run, args=[file], name="ctxhub-write-queue", daemon=True).start()
 
     def wait(self, seconds: float) -> int | None:
@@ -172,6 +177,27 @@ class _Waiter:
                 os.close(file)
 
 
+def open_lock_file(path: Path) -> int:
+    """Open the file of the queue, or make it. Refuses one that holds anything but the record of a turn."""
+    file = open_private(path, os.O_RDWR | getattr(os, "O_NONBLOCK", 0))
+    if stat.S_ISREG(os.fstat(file).st_mode) and _RECORD.fullmatch(os.read(file, LONGEST_RECORD + 1)):
+        return file
+    os.close(file)
+    reason = f"{path} is a file of another program, to which the writers of this hub would write"
+    raise OperationalError(reason) from NotAHub(reason)
+
+
+def refuse_foreign_lock_file(database: Path) -> None:
+    """Raise OperationalError if the name of the queue's file beside the database is another program's."""
+    path = _lock_file_of(database)
+    if not os.path.lexists(path):
+        return
+    try:
+        os.close(open_lock_file(path))
+    except OSError as error:
+        raise OperationalError(f"{path} cannot be opened: {error.strerror}") from error
+
+
 def describe(turn: Turn | None) -> str:
     if turn is None:
         return f"other writers were busy for {MOST_SECONDS:.0f} s"
@@ -187,7 +213,11 @@ def _read_turn(record: bytes) -> Turn | None:
 
 
 def _lock_file() -> Path:
-    return Path(f"{connection.settings_dict['NAME']}.lock")
+    return _lock_file_of(connection.settings_dict["NAME"])
+
+
+def _lock_file_of(database: Path | str) -> Path:
+    return Path(f"{database}.lock")
 
 
 QUEUE = WriteQueue()

@@ -1,11 +1,15 @@
-from pathlib import Path
 from typing import Any
 
-from django.core.management.base import CommandError
 from django.core.management.commands import migrate
-from django.db import connections
 
-from ctxhub.core.kit.sqlite_file import close_to_others, make_file
+from ctxhub.management.database import (
+    alone,
+    check_database,
+    make_database,
+    mark_database,
+)
+from ctxhub.management.questions import asker
+from ctxhub.management.refusals import as_command_errors, refuse_unreachable
 
 
 class Command(migrate.Command):
@@ -13,19 +17,10 @@ class Command(migrate.Command):
 
     def execute(self, *args: Any, **options: Any) -> str | None:
         # Before the checks of the models, which ask the database what it can do.
-        _make_file(options["database"])
-        return super().execute(*args, **options)
-
-
-def _make_file(database: str) -> None:
-    connection = connections[database]
-    if connection.vendor == "sqlite":
-        file = Path(connection.settings_dict["NAME"])
-        try:
-            file.parent.mkdir(parents=True, exist_ok=True)
-            make_file(file)
-            close_to_others(file)
-        except OSError as error:
-            raise CommandError(
-                f"{file} cannot be made: {error.strerror}. DATABASE_URL or CTXHUB_VAR_DIR says where."
-            ) from error
+        ask = asker(may_ask=options["interactive"])
+        with as_command_errors():
+            refuse_unreachable()
+            make_database(fills_empty=check_database(ask=ask))
+            with alone(self.stderr.write):
+                mark_database()
+                return super().execute(*args, **options)

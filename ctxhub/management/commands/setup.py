@@ -9,10 +9,13 @@ from django.db import connection
 from ctxhub.core.accounts.services.projects import create_project
 from ctxhub.core.kit.base_url import base_url
 from ctxhub.core.models import Project
+from ctxhub.management.database import alone, check_database, make_database
 from ctxhub.management.first_user import Signin, ensure_superuser
+from ctxhub.management.questions import asker
 from ctxhub.management.ready_lines import as_text, http_lines, stdio_lines
 from ctxhub.management.refusals import as_command_errors, refuse_unreachable
-from ctxhub.management.setup_token import ensure_token, kept_project
+from ctxhub.management.setup_token import ensure_token, kept_project, refuse_foreign_tokens
+from ctxhub.management.static_root import collect_static_files, refuse_foreign_static_files
 
 FIRST_PROJECT = "demo"
 OVER_HTTP = "\nConnect agents while the hub runs: paste one of these in the folder of your own work."
@@ -38,17 +41,26 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         opened_at = options.get("opened_at", "")
         with as_command_errors():
-            refuse_unreachable()
-            str(settings.SECRET_KEY)  # An invalid key is refused before anything is created.
-            call_command("migrate", verbosity=0, interactive=False)
-            project = project_to_connect(options["project"])
-            signin = ensure_superuser(ask=not options["no_input"])
-            token = ensure_token(project)
-            if apps.is_installed("django.contrib.staticfiles"):
-                call_command("collectstatic", verbosity=0, interactive=False)
+            self._prepare(options)
+            with alone(self.stderr.write):
+                call_command("migrate", verbosity=0, interactive=False)
+                project = project_to_connect(options["project"])
+                signin = ensure_superuser(ask=not options["no_input"])
+                token = ensure_token(project)
+                if apps.is_installed("django.contrib.staticfiles"):
+                    collect_static_files()
         self.stdout.write(_welcome(project, signin, base_url(opened_at)))
         self.stdout.write(f"{OVER_HTTP}\n{as_text(http_lines(token, opened_at=opened_at))}")
         self.stdout.write(f"{OVER_STDIO}\n{as_text(stdio_lines(project.slug))}\n")
+
+    def _prepare(self, options: dict[str, Any]) -> None:
+        """Make the files, once everything that is there already has been found to be the hub's."""
+        refuse_unreachable()
+        fills_empty = check_database(ask=asker(may_ask=not options["no_input"]))
+        refuse_foreign_tokens()
+        refuse_foreign_static_files()
+        str(settings.SECRET_KEY)  # An invalid key is refused before anything is created.
+        make_database(fills_empty=fills_empty)
 
 
 def project_to_connect(slug: str | None) -> Project:

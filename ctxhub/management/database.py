@@ -1,0 +1,167 @@
+"""The database that setup and migrate change: whether it is a hub's, whose turn it is."""
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextvars import ContextVar
+from functools import partial
+from pathlib import Path
+
+from django.core.management.base import CommandError
+from django.db import connection
+from django.db.migrations.recorder import MigrationRecorder
+
+from ctxhub.core.kit.hub_files import APPLICATION_ID, APPS, Empty, Missing, open_hub
+from ctxhub.core.kit.sqlite_file import close_to_others, make_file, try_lock, wait_until_filled
+from ctxhub.core.kit.write_queue import refuse_foreign_lock_file
+
+SECONDS_TO_WAIT = 600.0
+TABLE = MigrationRecorder.Migration._meta.db_table
+MARK = "ctxhub"  # The comment on that table in PostgreSQL.
+
+Ask = Callable[[str], bool]
+"""Asks a person a question; always False where nobody can be asked."""
+
+
+# -- Whose it is -----------------------------------------------------------------------------------
+
+
+def check_database(*, ask: Ask) -> bool:
+    """Raise an error for a database that is not a hub's. Changes nothing.
+
+    A missing file may become a hub, an empty one if whoever is asked agrees; whether they did.
+    """
+    if connection.vendor == "postgresql":
+        _refuse_foreign_server_database()
+    else:
+        refuse_foreign_lock_file(_file())
+        try:
+            open_hub(_file())
+        except Missing:
+            return False
+        except Empty:
+            if _is_to_be_filled(_file(), ask):
+                return True
+    return False
+
+
+def _is_to_be_filled(file: Path, ask: Ask) -> bool:
+    """Whether the empty file shall become a hub; False if another setup has made one of it."""
+    try:
+        wait_until_filled(file)
+    except Empty as error:
+        if not ask(f"{file} is there, and empty. Make a hub of it?"):
+            raise CommandError(
+                f"{file} is there, and empty: no hub is made of it without being asked. If it shall become "
+                "one, remove it and run this again; else correct DATABASE_URL."
+            ) from error
+        return True
+    return False
+
+
+def _refuse_foreign_server_database() -> None:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT to_regclass(%s) IS NOT NULL, obj_description(to_regclass(%s))", [TABLE, TABLE])
+        has_table, mark = cursor.fetchone()
+        if not has_table or mark == MARK:
+            return
+        cursor.execute(f"SELECT DISTINCT app FROM {TABLE}")  # noqa: S608
+        apps = {app for (app,) in cursor.fetchall()}
+    if not apps >= APPS:
+        raise CommandError(
+            f"The database {connection.settings_dict['NAME']} is no hub's: it holds the tables of another "
+            "program made with Django. Is DATABASE_URL right? Give the hub a database of its own."
+        )
+
+
+def _file() -> Path:
+    return Path(connection.settings_dict["NAME"])
+
+
+# -- Making and marking it -------------------------------------------------------------------------
+
+
+def make_database(*, fills_empty: bool) -> None:
+    """Make the SQLite file if it is missing, and make it private."""
+    if connection.vendor != "sqlite":
+        return
+    file = _file()
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        make_file(file, fills_empty=fills_empty)
+        close_to_others(file)
+    except OSError as error:
+        raise CommandError(
+            f"{file} cannot be made: {error.strerror}. DATABASE_URL or CTXHUB_VAR_DIR says where."
+        ) from error
+
+
+def mark_database() -> None:
+    """Mark the database as a hub's, so that an interrupted setup can be repeated; older ones have no mark."""
+    with connection.cursor() as cursor:
+        if connection.vendor == "sqlite":
+            cursor.execute("PRAGMA application_id")
+            if cursor.fetchone() != (APPLICATION_ID,):
+                cursor.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+            return
+        MigrationRecorder(connection).ensure_schema()
+        cursor.execute("SELECT obj_description(%s::regclass)", [TABLE])
+        if cursor.fetchone() != (MARK,):
+            cursor.execute(f"COMMENT ON TABLE {TABLE} IS '{MARK}'")
+
+
+# -- One at a time ---------------------------------------------------------------------------------
+
+
+@contextmanager
+def alone(say: Callable[[str], object]) -> Iterator[None]:
+    """Let one setup or migrate of the hub work at a time: others wait, those that this one calls do not."""
+    if _at_work.get():
+        yield
+        return
+    with _turn(say):
+        at_work = _at_work.set(True)
+        try:
+            yield
+        finally:
+            _at_work.reset(at_work)
+
+
+@contextmanager
+def _turn(say: Callable[[str], object]) -> Iterator[None]:
+    started, is_told = time.monotonic(), False
+    is_on_server = connection.vendor == "postgresql"
+    with _server_lock() if is_on_server else nullcontext(partial(try_lock, _file())) as lock:
+        while True:
+            with lock() as is_mine:
+                if is_mine:
+                    yield
+                    return
+            if time.monotonic() - started > SECONDS_TO_WAIT:
+                raise CommandError("Another setup or migrate of this hub has been at work for 10 minutes.")
+            if not is_told:
+                say("Another setup or migrate of this hub is at work: waiting for it.")
+                is_told = True
+            time.sleep(SECONDS_BETWEEN_TRIES)
+
+
+@contextmanager
+def _server_lock() -> Iterator[Callable[[], AbstractContextManager[bool]]]:
+    """A lock on a connection of its own: those of the migrations begin and end transactions."""
+    import psycopg
+
+    with psycopg.connect(**connection.get_connection_params()) as own:
+
+        @contextmanager
+        def try_server_lock() -> Iterator[bool]:
+            with own.transaction():
+                own.execute("SELECT set_config('idle_in_transaction_session_timeout', '0', true)")
+                found = own.execute("SELECT pg_try_advisory_xact_lock(%s, 0)", [_LOCK_CLASS]).fetchone()
+                yield bool(found and found[0])
+
+        yield try_server_lock
+
+
+SECONDS_BETWEEN_TRIES = 0.2
+_LOCK_CLASS = 0x63_74_79  # Beside that of the writers.
+_at_work: ContextVar[bool] = ContextVar("at_work", default=False)
