@@ -12,6 +12,7 @@ from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_safe
 
 from ctxhub.core.kit.failures import was_unwritable
+from ctxhub.core.kit.newer_schema import look, unknown_migrations
 from ctxhub.core.kit.transactions import current_turn
 from ctxhub.core.kit.write_queue import QUEUE, describe
 
@@ -33,7 +34,7 @@ def readyz(request: HttpRequest) -> JsonResponse:
     checks: dict[str, bool | str] = dict.fromkeys(("database", "migrations", "writable", "writers"), False)
     checks["database"] = _database_answers()
     if checks["database"]:
-        checks["migrations"] = _migrations_are_applied()
+        checks["migrations"] = _newer_schema() or _migrations_are_applied()
         checks["writable"] = not was_unwritable() and _has_room()
         checks["writers"] = _stuck_writer() or True
     ready = all(result is True for result in checks.values())
@@ -56,6 +57,13 @@ def _stuck_writer() -> str:
         return ""
     logger.error("Nobody can write: %s", describe(turn))
     return describe(turn)
+
+
+def _newer_schema() -> str:
+    """What a newer version has applied, if one has migrated the database."""
+    look()
+    unknown = ", ".join(unknown_migrations())
+    return f"restart this process: a newer version has applied {unknown}" if unknown else ""
 
 
 def _migrations_are_applied() -> bool:

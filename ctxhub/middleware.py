@@ -1,4 +1,4 @@
-"""Middleware: content security policy, the time zone of admin pages, a page for an unwritable database."""
+"""Middleware: content security policy, the time zone of admin pages, a page where nothing can be written."""
 
 from collections.abc import Callable
 
@@ -8,14 +8,10 @@ from django.utils import timezone
 
 from ctxhub.core.accounts.selectors.config import read_config
 from ctxhub.core.admin.access import shown_project
-from ctxhub.core.kit.failures import (
-    UNWRITABLE,
-    UNWRITABLE_HINT,
-    UNWRITABLE_RETRY_SECONDS,
-    is_unwritable,
-    log_failure,
-)
+from ctxhub.core.kit.failures import failure_of, is_unwritable, log_failure
+from ctxhub.core.kit.newer_schema import NewerSchema, refuse_newer_schema
 
+READS = ("GET", "HEAD", "OPTIONS")
 STRICT = (
     "default-src 'self'; img-src 'self' data:; frame-ancestors 'none'; base-uri 'none'; form-action 'self'"
 )
@@ -56,20 +52,32 @@ class AdminTimeZone:
 
 
 class UnwritableDatabase:
-    """Answers a page whose write fails for a full or read-only disk with 503 and a plain message."""
+    """Answers a page whose write fails for a full or read-only disk with 503 and a plain message.
+
+    So it does for every form, if the database is newer than this process: accounts and sign-ins are written
+    by Django, which does not ask.
+    """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        if request.method not in READS and not request.path.startswith("/api/"):
+            try:
+                refuse_newer_schema()
+            except NewerSchema as error:
+                return _unwritable_page(request, error)
         return self.get_response(request)
 
     def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:
-        if not is_unwritable(error):
-            return None
-        log_failure(request.path, error)
-        context = {"message": UNWRITABLE, "hint": UNWRITABLE_HINT}
-        response = render(request, "503.html", context, status=503)
-        response.headers["Retry-After"] = str(UNWRITABLE_RETRY_SECONDS)
-        response._has_been_logged = True  # type: ignore[attr-defined]  # Else Django logs it again.
-        return response
+        is_told = is_unwritable(error) or isinstance(error, NewerSchema)
+        return _unwritable_page(request, error) if is_told else None
+
+
+def _unwritable_page(request: HttpRequest, error: Exception) -> HttpResponse:
+    log_failure(request.path, error)
+    failure = failure_of(error)
+    response = render(request, "503.html", {"message": failure.message, "hint": failure.hint}, status=503)
+    response.headers["Retry-After"] = str(failure.details["retry_after"])
+    response._has_been_logged = True  # type: ignore[attr-defined]  # Else Django logs it again.
+    return response

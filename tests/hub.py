@@ -145,7 +145,7 @@ def running_hub() -> Iterator[LiveHub]:
     with socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP) as listening:
         listening.bind(("127.0.0.1", 0))
         port: int = listening.getsockname()[1]
-        app = Dispatcher(DjangoHandler().answer, runs_cleanup=False)
+        app = Dispatcher(DjangoHandler().answer, runs_tasks=False)
         server = uvicorn.Server(uvicorn.Config(app, http=LimitedProtocol, log_level="warning"))
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
         thread.start()

@@ -14,6 +14,7 @@ from django.db.migrations.recorder import MigrationRecorder
 from ctxhub.core.kit.hub_files import APPLICATION_ID, APPS, Empty, Missing, open_hub
 from ctxhub.core.kit.sqlite_file import close_to_others, make_file, try_lock, wait_until_filled
 from ctxhub.core.kit.write_queue import refuse_foreign_lock_file
+from ctxhub.management.refusals import refuse_newer
 
 SECONDS_TO_WAIT = 600.0
 TABLE = MigrationRecorder.Migration._meta.db_table
@@ -27,7 +28,7 @@ Ask = Callable[[str], bool]
 
 
 def check_database(*, ask: Ask) -> bool:
-    """Raise an error for a database that is not a hub's. Changes nothing.
+    """Raise an error for a database that is not a hub's, or newer than this code. Changes nothing.
 
     A missing file may become a hub, an empty one if whoever is asked agrees; whether they did.
     """
@@ -42,6 +43,7 @@ def check_database(*, ask: Ask) -> bool:
         except Empty:
             if _is_to_be_filled(_file(), ask):
                 return True
+    refuse_newer()
     return False
 
 

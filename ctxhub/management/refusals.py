@@ -9,10 +9,12 @@ from django.conf import settings
 from django.core.management.base import CommandError
 from django.db import DatabaseError, connection
 from django.db.migrations.executor import MigrationExecutor
+from django.db.migrations.recorder import MigrationRecorder
 
 from ctxhub.core.kit.errors import CtxhubError
 from ctxhub.core.kit.failures import UNWRITABLE, is_unwritable
 from ctxhub.core.kit.hub_files import Missing, NotAHub
+from ctxhub.core.kit.newer_schema import find_unknown_migrations
 
 SECONDS_TO_CONNECT = 5
 DISK_FULL = (errno.ENOSPC, errno.EDQUOT)
@@ -59,8 +61,24 @@ def refuse_unreachable() -> None:
             psycopg.connect(**parameters).close()
 
 
+def refuse_newer() -> None:
+    """Raise CommandError if a newer version of ctxhub has migrated the database. Changes nothing."""
+    try:
+        unknown = find_unknown_migrations()
+    except DatabaseError:
+        if MigrationRecorder(connection).has_table():
+            raise
+        return
+    if unknown:
+        raise CommandError(
+            "A newer version of ctxhub has migrated the database: this one does not know "
+            f"{', '.join(unknown)}. Update the code (git pull), or restore the backup that was made before."
+        )
+
+
 def refuse_unmigrated() -> None:
     refuse_unreachable()
+    refuse_newer()
     executor = MigrationExecutor(connection)
     plan = executor.migration_plan(executor.loader.graph.leaf_nodes())
     if plan:

@@ -30,6 +30,7 @@ from ctxhub.mcp.periodic_cleanup import run_periodic_cleanup
 from ctxhub.mcp.refusals import FAILURE, refuse, refuse_media_type, send_json, status_of, with_own_refusals
 from ctxhub.mcp.request_bodies import ClientGone, TooLong, TooSlow, read_body, with_body
 from ctxhub.mcp.rest_writers import written_project
+from ctxhub.mcp.schema_watch import watch_schema
 from ctxhub.mcp.server import Context, build_server
 from ctxhub.mcp.wakeups import watch
 from ctxhub.mcp.worker_threads import WorkerThreads
@@ -58,11 +59,11 @@ class Dispatcher:
         mode: str = "both",
         surface: Surface | None = None,
         admit: Callable[[Caller], Caller] | None = None,
-        runs_cleanup: bool = True,
+        runs_tasks: bool = True,
     ) -> None:
         self._django = django
         self._admit = admit
-        self._runs_cleanup = runs_cleanup
+        self._runs_tasks = runs_tasks
         self._worker_threads = WorkerThreads()
         self._serves_mcp = mode in ("both", "mcp")
         self._serves_django = mode in ("both", "api")
@@ -122,12 +123,13 @@ class Dispatcher:
         watch.begin()
         when_ending.append(watch.end)
         async with self._manager.run():
-            cleanup = asyncio.create_task(run_periodic_cleanup()) if self._runs_cleanup else None
+            tasks = [run_periodic_cleanup(), watch_schema()] if self._runs_tasks else []
+            running = [asyncio.create_task(task) for task in tasks]
             await send({"type": "lifespan.startup.complete"})
             await receive()
             when_ending.remove(watch.end)
-            if cleanup:
-                cleanup.cancel()
+            for task in running:
+                task.cancel()
         # Not left to atexit: uvicorn ends with the signal that stopped it.
         await run_in_thread(flush_all)
         await send({"type": "lifespan.shutdown.complete"})

@@ -17,6 +17,7 @@ from ctxhub.core.events.waiting import LongPoll
 from ctxhub.core.kit.background import flush_all
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.failures import log_failure
+from ctxhub.core.kit.newer_schema import look_if_due
 from ctxhub.mcp import params
 from ctxhub.mcp.db_threads import checked_connections
 from ctxhub.mcp.eras import Negotiation
@@ -173,6 +174,7 @@ class StdioServer:
         long_poll, started = LongPoll(), monotonic()
         try:
             with long_poll.at_work(), checked_connections():
+                look_if_due()
                 result = work.run()
         except Exception as error:
             return work.failed(error)

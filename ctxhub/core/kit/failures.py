@@ -8,14 +8,18 @@ from typing import ClassVar
 from django.db import DatabaseError, InterfaceError, OperationalError
 
 from ctxhub.core.kit.errors import CtxhubError
+from ctxhub.core.kit.newer_schema import NewerSchema
 from ctxhub.core.kit.write_queue import QueueTimeout
 
 DATABASE_AWAY = (OperationalError, InterfaceError)
 RETRY_SECONDS = 5
 UNWRITABLE_RETRY_SECONDS = 30
 UNWRITABLE_FOR_SECONDS = 60
+NEWER_LOGGED_EVERY_SECONDS = 60.0
 UNWRITABLE = "The hub cannot write: its disk is full or read-only. Nothing was written."
 UNWRITABLE_HINT = "Reading goes on. Ask the administrator to free space or to make the database writable."
+NEWER = "A newer version of ctxhub has migrated the database: this process writes no more. It wrote nothing."
+NEWER_HINT = "Restart this process, which runs the older version; ask the administrator. Reading goes on."
 # How SQLite says that it cannot write, and the SQLSTATEs of PostgreSQL: disk_full, read_only_sql_transaction.
 SQLITE_UNWRITABLE = ("database or disk is full", "readonly database", "disk i/o error")
 POSTGRES_UNWRITABLE = ("53100", "25006")
@@ -33,6 +37,8 @@ def failure_of(error: Exception, what: str = "The hub failed") -> Failure:
     """The error for the response, without internal details."""
     if isinstance(error, QueueTimeout):
         return Failure(f"No turn to write: {error}. Nothing was written.", retry_after=RETRY_SECONDS)
+    if isinstance(error, NewerSchema):
+        return Failure(NEWER, hint=NEWER_HINT, retry_after=UNWRITABLE_RETRY_SECONDS)
     if is_unwritable(error):
         return Failure(UNWRITABLE, hint=UNWRITABLE_HINT, retry_after=UNWRITABLE_RETRY_SECONDS)
     if isinstance(error, DATABASE_AWAY):
@@ -45,6 +51,8 @@ def log_failure(what: str, error: Exception, *, level: int = logging.ERROR) -> N
     reason = " ".join(str(error).split())
     if isinstance(error, QueueTimeout):
         logger.log(level, "%s failed: no turn to write: %s", what, reason)
+    elif isinstance(error, NewerSchema):
+        _log_newer(level, what, reason)
     elif is_unwritable(error):
         note_unwritable()
         logger.log(level, "%s failed: the database cannot be written (%s)", what, reason)
@@ -52,6 +60,14 @@ def log_failure(what: str, error: Exception, *, level: int = logging.ERROR) -> N
         logger.log(level, "%s failed: the database does not answer (%s)", what, reason)
     else:
         logger.log(level, "%s failed", what, exc_info=error)
+
+
+def _log_newer(level: int, what: str, reason: str) -> None:
+    """Once a minute: every write fails, and those of the background are tried every second."""
+    now = time.monotonic()
+    if not _newer_at or now - _newer_at[-1] >= NEWER_LOGGED_EVERY_SECONDS:
+        _newer_at.append(now)
+        logger.log(level, "%s failed: restart this process, %s", what, reason)
 
 
 def is_unwritable(error: BaseException) -> bool:
@@ -77,3 +93,4 @@ def was_unwritable() -> bool:
 
 
 _unwritable_at: deque[float] = deque(maxlen=1)
+_newer_at: deque[float] = deque(maxlen=1)

@@ -7,6 +7,7 @@ from django.db import OperationalError, connection, transaction
 
 from ctxhub.core.kit.batches import counted_write, early_writes
 from ctxhub.core.kit.lock_times import hold
+from ctxhub.core.kit.newer_schema import is_newer, refuse_newer_schema
 from ctxhub.core.kit.sql import is_sqlite
 from ctxhub.core.kit.write_queue import QUEUE, QueueTimeout, Turn, describe
 
@@ -28,7 +29,11 @@ def write_transaction(project_id: int) -> Iterator[None]:
 
 @contextmanager
 def touch_transaction() -> Iterator[None]:
-    """Open a transaction that only updates a last-seen time: it writes no event, so needs no write lock."""
+    """Open a transaction that only updates a last-seen time: it writes no event, so needs no write lock.
+
+    Raises NewerSchema if this process must not write.
+    """
+    refuse_newer_schema()
     is_queued = is_sqlite() and not connection.in_atomic_block
     with QUEUE if is_queued else nullcontext(), transaction.atomic():
         yield
@@ -38,8 +43,12 @@ def touch_transaction() -> Iterator[None]:
 def try_touch_transaction(wait_seconds: float = 0) -> Iterator[bool]:
     """Like `touch_transaction`, for an optional write: yields False, and opens none, if SQLite is busy.
 
-    Otherwise a read on SQLite would wait for the writes of any project, such as an import.
+    Otherwise a read on SQLite would wait for the writes of any project, such as an import. False, too, if
+    this process must not write.
     """
+    if is_newer():
+        yield False
+        return
     if connection.vendor != "sqlite" or connection.in_atomic_block:
         with transaction.atomic():
             yield True

@@ -35,6 +35,7 @@ class Command(BaseCommand):
         parser.add_argument("--port", type=int, default=8000)
 
     def handle(self, *args: Any, **options: Any) -> None:
+        from ctxhub.management.refusals import refuse_newer
         from ctxhub.mcp.methods import Surface
 
         only = tuple(name.strip() for name in options["tools"].split(",") if name.strip())
@@ -45,6 +46,7 @@ class Command(BaseCommand):
                 _serve_http(surface, options)
                 return
             named = find_session_name(options["session"])
+            refuse_newer()
             caller = find_caller(options["project"], options["agent"], options["scopes"], named)
         except CtxhubError as error:
             raise CommandError(f"{error.message} {error.hint}".strip()) from error

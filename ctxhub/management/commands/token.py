@@ -11,7 +11,7 @@ from ctxhub.core.kit.errors import InvalidInput, shown
 from ctxhub.core.models import AccessToken
 from ctxhub.management.projects import find_project
 from ctxhub.management.ready_lines import as_text, http_lines
-from ctxhub.management.refusals import as_command_errors
+from ctxhub.management.refusals import as_command_errors, refuse_newer
 
 UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 LEAST_START = 6
@@ -43,6 +43,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         with as_command_errors():
+            refuse_newer()
             getattr(self, f"_{options['action']}")(options)
 
     def _create(self, options: dict[str, Any]) -> None:
