@@ -1,5 +1,7 @@
 """The Django settings. Those that a hub may change are read through env.py and listed in `.env.example`."""
 
+import os
+import socket
 import sys
 from functools import partial
 from typing import Any
@@ -64,6 +66,8 @@ else:
     _database["CONN_HEALTH_CHECKS"] = True
     _options = _database.setdefault("OPTIONS", {})
     _options.setdefault("connect_timeout", 5)
+    # The list of connections, and setup, tell by it who is connected.
+    _options.setdefault("application_name", f"ctxhub, process {os.getpid()} of {socket.gethostname()}"[:63])
     _options.setdefault("prepare_threshold", 2)  # Statements are prepared when they run for the third time.
 
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"

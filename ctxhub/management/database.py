@@ -1,7 +1,7 @@
-"""The database that setup and migrate change: whether it is a hub's, whose turn it is."""
+"""The database that setup and migrate change: whether it is a hub's, whose turn it is, who has it open."""
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
 from functools import partial
@@ -9,11 +9,13 @@ from pathlib import Path
 
 from django.core.management.base import CommandError
 from django.db import connection
+from django.db.migrations.executor import MigrationExecutor
 from django.db.migrations.recorder import MigrationRecorder
 
 from ctxhub.core.kit.hub_files import APPLICATION_ID, APPS, Empty, Missing, open_hub
 from ctxhub.core.kit.sqlite_file import close_to_others, make_file, try_lock, wait_until_filled
 from ctxhub.core.kit.write_queue import refuse_foreign_lock_file
+from ctxhub.management.holders import find_holders
 from ctxhub.management.refusals import refuse_newer
 
 SECONDS_TO_WAIT = 600.0
@@ -112,17 +114,17 @@ def mark_database() -> None:
             cursor.execute(f"COMMENT ON TABLE {TABLE} IS '{MARK}'")
 
 
-# -- One at a time ---------------------------------------------------------------------------------
+# -- One at a time, and without others -------------------------------------------------------------
 
 
 @contextmanager
 def alone(say: Callable[[str], object]) -> Iterator[None]:
     """Let one setup or migrate of the hub work at a time: others wait, those that this one calls do not."""
-    if _at_work.get():
+    if _at_work.get() is not None:
         yield
         return
-    with _turn(say):
-        at_work = _at_work.set(True)
+    with _turn(say) as backend:
+        at_work = _at_work.set(backend)
         try:
             yield
         finally:
@@ -130,14 +132,15 @@ def alone(say: Callable[[str], object]) -> Iterator[None]:
 
 
 @contextmanager
-def _turn(say: Callable[[str], object]) -> Iterator[None]:
+def _turn(say: Callable[[str], object]) -> Iterator[int]:
+    """Yields PostgreSQL's process of the connection that has the lock; on SQLite any number."""
     started, is_told = time.monotonic(), False
     is_on_server = connection.vendor == "postgresql"
     with _server_lock() if is_on_server else nullcontext(partial(try_lock, _file())) as lock:
         while True:
             with lock() as is_mine:
                 if is_mine:
-                    yield
+                    yield int(is_mine)
                     return
             if time.monotonic() - started > SECONDS_TO_WAIT:
                 raise CommandError("Another setup or migrate of this hub has been at work for 10 minutes.")
@@ -148,22 +151,40 @@ def _turn(say: Callable[[str], object]) -> Iterator[None]:
 
 
 @contextmanager
-def _server_lock() -> Iterator[Callable[[], AbstractContextManager[bool]]]:
+def _server_lock() -> Iterator[Callable[[], AbstractContextManager[int]]]:
     """A lock on a connection of its own: those of the migrations begin and end transactions."""
     import psycopg
 
     with psycopg.connect(**connection.get_connection_params()) as own:
 
         @contextmanager
-        def try_server_lock() -> Iterator[bool]:
+        def try_server_lock() -> Iterator[int]:
             with own.transaction():
                 own.execute("SELECT set_config('idle_in_transaction_session_timeout', '0', true)")
                 found = own.execute("SELECT pg_try_advisory_xact_lock(%s, 0)", [_LOCK_CLASS]).fetchone()
-                yield bool(found and found[0])
+                yield own.info.backend_pid if found and found[0] else 0
 
         yield try_server_lock
 
 
+def refuse_beside_others(*, ask: Ask) -> None:
+    """Raise CommandError if a hub that is there would be migrated while other processes have it open."""
+    executor = MigrationExecutor(connection)
+    plan = executor.migration_plan(executor.loader.graph.leaf_nodes())
+    if not plan or not executor.loader.applied_migrations:
+        return
+    holders = find_holders(own_backend=_at_work.get() or 0)
+    if holders and not ask(f"{_told(holders)} Migrate beside them?"):
+        raise CommandError(
+            f"{_told(holders)} Stop them first, then run this again: an older version could write what this "
+            "one cannot read. With --beside-others it migrates nevertheless."
+        )
+
+
+def _told(holders: Sequence[str]) -> str:
+    return f"The database is to be migrated, and others have it open: {'; '.join(holders)}."
+
+
 SECONDS_BETWEEN_TRIES = 0.2
 _LOCK_CLASS = 0x63_74_79  # Beside that of the writers.
-_at_work: ContextVar[bool] = ContextVar("at_work", default=False)
+_at_work: ContextVar[int | None] = ContextVar("at_work", default=None)

@@ -1,5 +1,6 @@
 from typing import Any
 
+from django.core.management.base import CommandParser
 from django.core.management.commands import migrate
 
 from ctxhub.management.database import (
@@ -7,6 +8,7 @@ from ctxhub.management.database import (
     check_database,
     make_database,
     mark_database,
+    refuse_beside_others,
 )
 from ctxhub.management.questions import asker
 from ctxhub.management.refusals import as_command_errors, refuse_unreachable
@@ -15,6 +17,12 @@ from ctxhub.management.refusals import as_command_errors, refuse_unreachable
 class Command(migrate.Command):
     """Django's migrate; also creates the SQLite file, which nothing else does."""
 
+    def add_arguments(self, parser: CommandParser) -> None:
+        super().add_arguments(parser)
+        parser.add_argument(
+            "--beside-others", action="store_true", help="Migrate though other processes have the hub open."
+        )
+
     def execute(self, *args: Any, **options: Any) -> str | None:
         # Before the checks of the models, which ask the database what it can do.
         ask = asker(may_ask=options["interactive"])
@@ -22,5 +30,8 @@ class Command(migrate.Command):
             refuse_unreachable()
             make_database(fills_empty=check_database(ask=ask))
             with alone(self.stderr.write):
-                mark_database()
+                if not (options["plan"] or options["check_unapplied"]):
+                    if not options["beside_others"]:
+                        refuse_beside_others(ask=ask)
+                    mark_database()
                 return super().execute(*args, **options)

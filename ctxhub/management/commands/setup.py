@@ -9,7 +9,7 @@ from django.db import connection
 from ctxhub.core.accounts.services.projects import create_project
 from ctxhub.core.kit.base_url import base_url
 from ctxhub.core.models import Project
-from ctxhub.management.database import alone, check_database, make_database
+from ctxhub.management.database import alone, check_database, make_database, refuse_beside_others
 from ctxhub.management.first_user import Signin, ensure_superuser
 from ctxhub.management.questions import asker
 from ctxhub.management.ready_lines import as_text, http_lines, stdio_lines
@@ -37,13 +37,16 @@ class Command(BaseCommand):
             action="store_true",
             help="Ask nothing: the admin gets a random password, shown once.",
         )
+        parser.add_argument(
+            "--beside-others", action="store_true", help="Migrate though other processes have the hub open."
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         opened_at = options.get("opened_at", "")
         with as_command_errors():
             self._prepare(options)
             with alone(self.stderr.write):
-                call_command("migrate", verbosity=0, interactive=False)
+                self._migrate(options)
                 project = project_to_connect(options["project"])
                 signin = ensure_superuser(ask=not options["no_input"])
                 token = ensure_token(project)
@@ -58,9 +61,15 @@ class Command(BaseCommand):
         refuse_unreachable()
         fills_empty = check_database(ask=asker(may_ask=not options["no_input"]))
         refuse_foreign_tokens()
-        refuse_foreign_static_files()
+        if apps.is_installed("django.contrib.staticfiles"):
+            refuse_foreign_static_files()
         str(settings.SECRET_KEY)  # An invalid key is refused before anything is created.
         make_database(fills_empty=fills_empty)
+
+    def _migrate(self, options: dict[str, Any]) -> None:
+        if not options["beside_others"]:
+            refuse_beside_others(ask=asker(may_ask=not options["no_input"]))
+        call_command("migrate", verbosity=0, interactive=False, beside_others=True)
 
 
 def project_to_connect(slug: str | None) -> Project:
