@@ -7,11 +7,16 @@ import sys
 
 # They serve no pages: without the apps of the web they start in half the time.
 WITHOUT_WEB = ("cleanup", "predict", "reindex", "token")
+STARTING = "Starting the hub: a few seconds, and the first time some more for its tables and static files.\n"
 
 
 def main() -> None:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "ctxhub.settings")
     command = "".join(sys.argv[1:2])
+    if command == "serve" and "--setup" in sys.argv:
+        # At once: loading Django alone takes a second, and several on a busy machine.
+        sys.stdout.write(STARTING)
+        sys.stdout.flush()
     if command in WITHOUT_WEB or command.startswith("import_"):
         os.environ.setdefault("CTXHUB_WEB", "false")
     if command == "runmcp" and "--http" not in sys.argv:

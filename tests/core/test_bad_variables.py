@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from ctxhub import env
+from manage import STARTING
 from tests.timing import PATIENCE_SECONDS
 
 COMMANDS = [
@@ -54,7 +55,7 @@ def _drop_capabilities() -> None:
 
 
 def is_one_sentence(refused: subprocess.CompletedProcess[str], variable: str) -> bool:
-    assert (refused.returncode, refused.stdout) == (1, "")
+    assert (refused.returncode, refused.stdout.removeprefix(STARTING)) == (1, "")
     assert len(refused.stderr.splitlines()) == 1
     return variable in refused.stderr
 

@@ -15,6 +15,7 @@ import pytest
 from django.core.management import call_command
 from django.core.management.base import CommandError
 
+from manage import STARTING
 from sessions.briefings.models.briefing import BriefingItem
 from tests.core.command_line import Installation, Server, installation, migrated_installation
 from tests.hub import HttpClient
@@ -163,6 +164,7 @@ def test_serve_with_setup_prints_lines_with_its_port(django_db_setup: None) -> N
         for _ in range(2):
             with at.serving("--setup", "--port", str(port)) as server:
                 token = (at.folder / "setup_token").read_text()
+                assert server.said.startswith(STARTING), "what takes so long is told at once"
                 assert f"Admin: http://127.0.0.1:{port}/admin/" in server.said
                 assert server.said.count(f"http://127.0.0.1:{port}/mcp") == 4
                 assert server.said.count(token) == 4
@@ -209,7 +211,7 @@ def test_setup_refuses_a_taken_port_before_creating_files(django_db_setup: None)
         refused = at.run("serve", "--setup", "--port", port)
         assert refused.returncode == 1
         assert refused.stderr.startswith(f"CommandError: Port {port} on 127.0.0.1 is taken")
-        assert (refused.stdout, list(at.folder.iterdir())) == ("", [])
+        assert (refused.stdout, list(at.folder.iterdir())) == (STARTING, [])
 
 
 def free_port() -> int:
