@@ -12,7 +12,8 @@ from ctxhub.core.kit.failures import Failure, failure_of, log_failure
 from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.kit.tool_names import naming_tools
 from ctxhub.core.toolbox import dispatch
-from ctxhub.core.toolbox.tool_list import INSTRUCTIONS, find_call, list_tools, offered_tools
+from ctxhub.core.toolbox.instructions import instructions
+from ctxhub.core.toolbox.tool_list import find_call, list_tools, offered_tools
 from ctxhub.core.use.tally import Call
 from ctxhub.mcp import params as kinds
 from ctxhub.mcp.eras import LATER_VERSIONS, negotiated
@@ -120,15 +121,21 @@ def _initialize(request: Request) -> Result:
         "protocolVersion": negotiated(request.params["protocolVersion"]),
         "capabilities": CAPABILITIES,
         "serverInfo": SERVER,
-        "instructions": INSTRUCTIONS,
+        "instructions": _instructions(request),
     }
 
 
-def _discover(_: Request) -> Result:
+def _instructions(request: Request) -> str:
+    shown = request.surface
+    with _naming(shown):
+        return instructions(request.caller, profile=shown.profile, only=shown.only)
+
+
+def _discover(request: Request) -> Result:
     return {
         "supportedVersions": [*LATER_VERSIONS],
         "capabilities": CAPABILITIES,
-        "instructions": INSTRUCTIONS,
+        "instructions": _instructions(request),
         "ttlMs": 0,
         "cacheScope": "private",
     }

@@ -10,7 +10,8 @@ from ctxhub.core.kit.caller import ALL_SCOPES, READ, WRITE, Caller
 from ctxhub.core.models import Project
 from ctxhub.core.toolbox.actions import all_tools
 from ctxhub.core.toolbox.help import help_for
-from ctxhub.core.toolbox.tool_list import INSTRUCTIONS, list_tools
+from ctxhub.core.toolbox.instructions import instructions
+from ctxhub.core.toolbox.tool_list import list_tools
 from tests.golden.comparing import compare
 from tests.golden.readable import readable
 
@@ -38,13 +39,14 @@ def test_tools(project: Project, surface: str) -> None:
 def test_help(project: Project) -> None:
     """The help of each tool with all scopes, and the names of the actions with fewer scopes."""
     helped: dict[str, Any] = {}
+    all_scopes = Caller(project=project, agent="ada")
     for name, tool in all_tools().items():
-        helped[name] = help_for(tool, Caller(project=project, agent="ada"))
+        helped[name] = help_for(tool, all_scopes)
         for scope in ("write", "read"):
             less = help_for(tool, Caller(project=project, agent="ada", scopes=SCOPES[scope]))
             assert less["actions"].items() <= helped[name]["actions"].items()
             helped[f"{name} {scope}"] = {**less, "actions": list(less["actions"])}
-    compare("help.json", readable({"instructions": INSTRUCTIONS, **helped}) + "\n")
+    compare("help.json", readable({"instructions": instructions(all_scopes), **helped}) + "\n")
 
 
 def _once(tool: dict[str, Any], shown: dict[str, str]) -> Any:

@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from ctxhub.core.toolbox.tool_list import INSTRUCTIONS
+from ctxhub.core.kit.caller import Caller
+from ctxhub.core.toolbox.instructions import instructions
 from tests.hub import McpClient, Reply
 
 pytestmark = pytest.mark.one_engine
@@ -40,11 +41,13 @@ def send_modern(
 
 
 @pytest.mark.parametrize("version", ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"])
-def test_an_earlier_client_initializes_in_its_own_version(ada_mcp: McpClient, version: str) -> None:
+def test_an_earlier_client_initializes_in_its_own_version(
+    ada: Caller, ada_mcp: McpClient, version: str
+) -> None:
     answer = initialize(ada_mcp, version)
     assert answer["protocolVersion"] == version
     assert answer["serverInfo"]["name"] == "ctxhub"
-    assert answer["instructions"] == INSTRUCTIONS
+    assert answer["instructions"] == instructions(ada)
     assert "tools" in answer["capabilities"]
 
 
@@ -58,10 +61,10 @@ def test_no_handshake_and_no_session_are_needed(ada_mcp: McpClient) -> None:
     assert "mcp-session-id" not in reply.headers
 
 
-def test_a_later_client_discovers_the_hub(ada_mcp: McpClient) -> None:
+def test_a_later_client_discovers_the_hub(ada: Caller, ada_mcp: McpClient) -> None:
     answer = send_modern(ada_mcp, "server/discover").body["result"]
     assert MODERN in answer["supportedVersions"]
-    assert answer["instructions"] == INSTRUCTIONS
+    assert answer["instructions"] == instructions(ada)
     assert "tools" in answer["capabilities"]
 
 
@@ -100,7 +103,3 @@ def test_a_request_id_is_read_in_both_eras(ada_mcp: McpClient, era: str) -> None
         else:
             ada_mcp.result("decision", arguments, meta)
     assert ada_mcp.call("decision", "get", key="k")["decision"]["value"] == "first"
-
-
-def test_the_instructions_are_short() -> None:
-    assert len(INSTRUCTIONS.split()) < 120

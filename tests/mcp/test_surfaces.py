@@ -193,6 +193,21 @@ def test_every_example_is_valid(ada: Caller) -> None:
             action.arguments.check(action.example, action.call)
 
 
+@pytest.mark.parametrize("surface", ["grouped", "flat"])
+def test_what_every_session_needs_is_loaded_without_a_search(ada: Caller, surface: str) -> None:
+    shown = list_tools(ada, surface=surface)
+    loaded = [(tool["name"], tool["_meta"]) for tool in shown if "_meta" in tool]
+    assert loaded == [(name, {"anthropic/alwaysLoad": True}) for name in ("brief", "check")]
+
+
+@pytest.mark.parametrize("version", ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"])
+def test_clients_of_every_era_are_told(ada_mcp: McpClient, version: str) -> None:
+    message = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
+    reply = ada_mcp.send("POST", "/mcp", message, {"mcp-protocol-version": version})
+    [brief, *_] = reply.body["result"]["tools"]
+    assert brief["_meta"] == {"anthropic/alwaysLoad": True}
+
+
 # -- Choices ---------------------------------------------------------------------------------------
 
 

@@ -9,7 +9,8 @@ import pytest
 
 from ctxhub import __version__
 from ctxhub.core.kit.caller import Caller
-from ctxhub.core.toolbox.tool_list import INSTRUCTIONS, list_tools
+from ctxhub.core.toolbox.instructions import instructions
+from ctxhub.core.toolbox.tool_list import list_tools
 from ctxhub.mcp.json_rpc import RpcError, read_message
 from tests.golden.comparing import compare
 from tests.hub import McpClient
@@ -82,6 +83,6 @@ def shortened(answer: Message, caller: Caller) -> Message:
     result = answer.get("result", {})
     if result.get("tools") == list_tools(caller):
         result["tools"] = "list_tools"
-    if result.get("instructions") == INSTRUCTIONS:
+    if result.get("instructions") == instructions(caller):
         result["instructions"] = "INSTRUCTIONS"
     return answer

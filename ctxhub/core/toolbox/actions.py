@@ -169,11 +169,15 @@ class Action:
 
 @frozen(slots=False)
 class Tool:
-    """The operations of a noun under one name. `otherwise`: default actions by the arguments of a call."""
+    """The operations of a noun under one name. `otherwise`: default actions by the arguments of a call.
+
+    `always_loaded`: needed in every session, so that clients that load tools on demand show it at once.
+    """
 
     name: str
     summary: str
     otherwise: Sequence[tuple[frozenset[str], str]] = ()
+    always_loaded: bool = False
     actions: dict[str, Action] = field(default_factory=dict)
 
     @property
@@ -258,9 +262,16 @@ COMMON_ARGUMENTS = ("action", "agent", "format", "max_tokens", SESSION)
 _tools: dict[str, Tool] = {}
 
 
-def tool(name: str, summary: str, otherwise: Sequence[tuple[set[str], str]] = ()) -> None:
+def tool(
+    name: str,
+    summary: str,
+    otherwise: Sequence[tuple[set[str], str]] = (),
+    *,
+    always_loaded: bool = False,
+) -> None:
     """Declare a tool: its summary is what a model sees first."""
-    _tools[name] = Tool(name, summary, [(frozenset(needed), action) for needed, action in otherwise])
+    defaults = [(frozenset(needed), action) for needed, action in otherwise]
+    _tools[name] = Tool(name, summary, defaults, always_loaded)
 
 
 def action(

@@ -15,8 +15,8 @@ from sessions.briefings.selectors.check import CheckAnswer
 from sessions.briefings.selectors.check import check as read_check
 from sessions.briefings.services.briefs import give_answer
 
-tool("brief", "Begin here: what bears on your task.")
-tool("check", "Before you edit files.")
+tool("brief", "Begin here: what bears on your task.", always_loaded=True)
+tool("check", "Before you edit files.", always_loaded=True)
 
 Budget = Annotated[Number, About("For the whole answer.", {"minimum": LEAST_BUDGET, "maximum": MOST_BUDGET})]
 
