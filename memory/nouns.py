@@ -1,11 +1,13 @@
 """Registers the nouns of the memory app with the hub."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ctxhub.core.events.selectors.stats import Stats
+from ctxhub.core.kit.batches import BYTES_PER_TOKEN
+from ctxhub.core.kit.caller import ADMIN
 from ctxhub.core.links import heads_of
-from ctxhub.core.registry import Noun, counter_of, register
+from ctxhub.core.registry import Deletion, Kept, Noun, counter_of, register
 from memory.constraints.history import HISTORY as CONSTRAINT_HISTORY
 from memory.constraints.selectors import open_constraints
 from memory.decisions.history.decisions import HISTORY as DECISION_HISTORY
@@ -14,17 +16,26 @@ from memory.decisions.search.documents import read_earlier_decision_documents
 from memory.decisions.selectors.decisions import ids_of_keys, open_decisions
 from memory.decisions.selectors.past_values import values_at
 from memory.decisions.selectors.templates import open_templates
+from memory.decisions.services.decisions import delete_decisions, find_deletable_decisions
 from memory.decisions.sql.revisions import revision_ids
 from memory.decisions.sql.successors import LINKS as SUCCESSORS
 from memory.memories.history.contexts import HISTORY as CONTEXT_HISTORY
 from memory.memories.history.memories import HISTORY as MEMORY_HISTORY
 from memory.memories.history.memories import REVISIONS as MEMORY_REVISIONS
 from memory.memories.history.memories import revisions_showing
+from memory.memories.rows.memories import MemoryRow
 from memory.memories.search.memories import read_earlier_memory_documents
 from memory.memories.selectors.contexts import ids_of_contexts, open_contexts
 from memory.memories.selectors.memories import open_memories
 from memory.memories.selectors.past_texts import texts_at
 from memory.memories.selectors.relationships import open_relationships
+from memory.memories.services.contexts import (
+    delete_contexts,
+    find_deletable_contexts,
+    memories_along,
+    sizes_of_contexts,
+)
+from memory.memories.services.memories import delete_memories, find_deletable_memories
 from memory.memories.sql.cause_links import LINKS as RELATIONSHIP_LINKS
 from memory.memories.sql.neighbours import read_turns
 from memory.memories.sql.revisions import replaced_ids as replaced_memories
@@ -49,10 +60,23 @@ from memory.scratchpads.history.workflows import HISTORY as WORKFLOW_HISTORY
 from memory.scratchpads.search.scratchpads import read_earlier_scratchpad_documents
 from memory.scratchpads.selectors.scratchpads import contents_at, open_scratchpads
 from memory.scratchpads.selectors.workflows import open_workflows
+from memory.scratchpads.services.scratchpads import delete_scratchpads, find_deletable_scratchpads
+from memory.scratchpads.services.workflows import (
+    delete_workflows,
+    find_deletable_workflows,
+    pads_along,
+    sizes_of_workflows,
+)
 from memory.scratchpads.sql.revisions import replaced_ids
 from memory.snapshots.history import HISTORY as SNAPSHOT_HISTORY
+from memory.snapshots.rows import SnapshotRow
 from memory.snapshots.selectors.snapshots import open_snapshots
 from memory.snapshots.services.reads import note_opened
+from memory.snapshots.services.snapshots import (
+    delete_snapshots,
+    dependents_left,
+    find_deletable_snapshots,
+)
 from memory.snapshots.sql.cause_links import LINKS as SNAPSHOT_LINKS
 from memory.snapshots.sql.cause_links import read_heads as read_snapshot_heads
 
@@ -71,6 +95,10 @@ def count_constraints(stats: Stats) -> list[int]:
 
 def constraints_by_layer(stats: Stats) -> Mapping[int, int]:
     return stats.by_layer("constraint", status=ConstraintStatus.ACTIVE)
+
+
+def sizes_of_texts(rows: Sequence[MemoryRow | SnapshotRow]) -> Mapping[int, int]:
+    return {row.id: row.tokens * BYTES_PER_TOKEN for row in rows}
 
 
 def memory_version(item: Mapping[str, Any]) -> str:
@@ -96,6 +124,7 @@ register(
         texts_at=values_at,
         heads=heads_of("decision", Decision, "value", ref="key", at="updated_at"),
         links=SUCCESSORS,
+        deletion=Deletion(find_deletable_decisions, delete_decisions, scope=ADMIN),
     )
 )
 register(
@@ -122,6 +151,7 @@ register(
         has_reasons=True,
         is_kept=True,
         heads=heads_of("constraint", Constraint, "text", at="created_at"),
+        deletion=Kept("ends it", call=("constraint", "deactivate")),
     )
 )
 register(
@@ -135,6 +165,13 @@ register(
         prior=0.7,
         is_kept=True,
         heads=heads_of("workflow", Workflow, "name", at="updated_at"),
+        deletion=Deletion(
+            find_deletable_workflows,
+            delete_workflows,
+            along=pads_along,
+            contents="scratchpad",
+            sizes=sizes_of_workflows,
+        ),
     )
 )
 register(
@@ -149,6 +186,11 @@ register(
         version_of=lambda item: str(item.get("revision", "")),
         texts_at=contents_at,
         heads=heads_of("scratchpad", Scratchpad, "name", at="updated_at"),
+        deletion=Deletion(
+            find_deletable_scratchpads,
+            delete_scratchpads,
+            sizes=lambda pads: {pad.id: pad.size for pad in pads},
+        ),
     )
 )
 register(
@@ -161,7 +203,16 @@ register(
         states_of=replaced_ids,
     )
 )
-register(Noun("template", "templates", DecisionTemplate, open=open_templates, history=TEMPLATE_HISTORY))
+register(
+    Noun(
+        "template",
+        "templates",
+        DecisionTemplate,
+        open=open_templates,
+        history=TEMPLATE_HISTORY,
+        deletion=Kept("an administrator deletes it over REST (DELETE templates/NAME/) or in the admin"),
+    )
+)
 register(
     Noun(
         "context",
@@ -175,6 +226,13 @@ register(
         is_kept=True,
         ids_of=ids_of_contexts,
         heads=heads_of("context", Context, "name", also="name", at="updated_at"),
+        deletion=Deletion(
+            find_deletable_contexts,
+            delete_contexts,
+            along=memories_along,
+            contents="memory",
+            sizes=sizes_of_contexts,
+        ),
     )
 )
 register(
@@ -190,6 +248,7 @@ register(
         turns=read_turns,
         texts_at=texts_at,
         heads=heads_of("memory", Memory, "title", at="updated_at"),
+        deletion=Deletion(find_deletable_memories, delete_memories, sizes=sizes_of_texts),
     )
 )
 register(
@@ -204,7 +263,14 @@ register(
     )
 )
 register(
-    Noun("relationship", "relationships", Relationship, open=open_relationships, links=RELATIONSHIP_LINKS)
+    Noun(
+        "relationship",
+        "relationships",
+        Relationship,
+        open=open_relationships,
+        links=RELATIONSHIP_LINKS,
+        deletion=Kept("removes it", call=("memory", "unrelate")),
+    )
 )
 register(
     Noun(
@@ -219,5 +285,12 @@ register(
         on_open=note_opened,
         heads=read_snapshot_heads,
         links=SNAPSHOT_LINKS,
+        deletion=Deletion(
+            find_deletable_snapshots,
+            delete_snapshots,
+            scope=ADMIN,
+            along=dependents_left,
+            sizes=sizes_of_texts,
+        ),
     )
 )

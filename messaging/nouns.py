@@ -3,7 +3,7 @@
 from ctxhub.core.events import mail
 from ctxhub.core.hub.selectors.hub import register_agent_facts
 from ctxhub.core.links import heads_of
-from ctxhub.core.registry import Noun, counter_of, register
+from ctxhub.core.registry import Kept, Noun, counter_of, register
 from messaging.models import Message
 from messaging.search import messages_showing, read_message_documents
 from messaging.selectors.inbox import count_unread, count_urgent, unread_of
@@ -25,6 +25,7 @@ register(
         turns=read_turns,
         heads=heads_of("message", Message, "text", at="created_at"),
         links=LINKS,
+        deletion=Kept("removes old ones, with the scope admin", call=("hub", "clear")),
     )
 )
 register_agent_facts(unread_of, "unread")

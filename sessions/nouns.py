@@ -3,10 +3,16 @@
 from ctxhub.core.hub.selectors.hub import register_agent_facts
 from ctxhub.core.hub.selectors.stored import stored_beside
 from ctxhub.core.links import heads_of
-from ctxhub.core.registry import Noun, counter_of, register
+from ctxhub.core.registry import Deletion, Noun, counter_of, register
 from sessions.models import AgentSession, ContextItem, Conversation
 from sessions.sittings.history.sessions import HISTORY
 from sessions.sittings.selectors.sessions import current_sessions, ids_of_sessions, open_sessions
+from sessions.sittings.services.sessions import (
+    delete_sessions,
+    files_along,
+    find_deletable_sessions,
+    sizes_of_sessions,
+)
 
 register(
     Noun(
@@ -20,6 +26,9 @@ register(
         ids_of=ids_of_sessions,
         heads=heads_of("session", AgentSession, "summary", also="name", at="created_at"),
         wakes=False,
+        deletion=Deletion(
+            find_deletable_sessions, delete_sessions, along=files_along, sizes=sizes_of_sessions
+        ),
     )
 )
 stored_beside += [("conversations of sessions", Conversation), ("context items of sessions", ContextItem)]

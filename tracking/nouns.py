@@ -2,7 +2,7 @@
 
 from ctxhub.core.links import heads_of
 from ctxhub.core.paths.services.counting import changed_paths
-from ctxhub.core.registry import Noun, counter_of, register
+from ctxhub.core.registry import Kept, Noun, counter_of, register
 from tracking.history.changes import changed_path
 from tracking.models import FileChange, Lease, Resource
 from tracking.search import read_change_documents, read_resource_documents
@@ -22,6 +22,7 @@ register(
         by_layer=lambda stats: count_in_last_hour(stats.project_id),
         documents=read_change_documents,
         heads=heads_of("change", FileChange, "description", at="at"),
+        deletion=Kept("removes old ones, with the scope admin", call=("hub", "clear")),
     )
 )
 register(
@@ -36,6 +37,9 @@ register(
         is_kept=True,
         ids_of=ids_of_files,
         heads=heads_of("resource", Resource, "path", ref="path", at="created_at"),
+        deletion=Kept(
+            "what the hub knows of a file stays; file record with change deleted says that it is gone"
+        ),
     )
 )
 register(
@@ -48,5 +52,6 @@ register(
         open=open_leases,
         text="reason",
         heads=heads_of("lease", Lease, "reason", at="created_at"),
+        deletion=Kept("ends it", call=("file", "release")),
     )
 )

@@ -1,13 +1,13 @@
 """Empties a large container before it is deleted, in batches of 500 rows."""
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from functools import partial
 from itertools import accumulate
 from typing import Any
 
-from django.db.models import Model
+from django.db.models import Count, Model, Sum
 from django.db.models.expressions import Combinable
 
 from ctxhub.core.events.services.counters import add_to_counters, counter_key
@@ -49,6 +49,18 @@ def empty_first(*, caller: Caller, history: History[Any], row: Row, contents: Co
     if done_before(ref) is None and _next_batch(contents, row.id) is None:
         return 0
     return do_first(ref, partial(_delete_batch, caller, history, row, contents))[contents.plural]
+
+
+def emptied_before(history: History[Any], row: Row, contents: Contents) -> int:
+    """How many rows of a container this call has deleted in batches."""
+    return (done_before(history.ref(row)) or Counter())[contents.plural]
+
+
+def sizes_of(contents: Contents, container_ids: Sequence[int]) -> dict[int, int]:
+    """The bytes of the rows of containers; many small rows count as much as a batch of them may."""
+    found = contents.model._base_manager.filter(**{f"{contents.container}__in": container_ids}).order_by()
+    sums = found.values_list(contents.container).annotate(bytes=Sum(contents.size), rows=Count("pk"))
+    return {row_id: max(size, rows * BYTES_AT_ONCE // ROWS_AT_ONCE) for row_id, size, rows in sums}
 
 
 def _delete_batch(caller: Caller, history: History[Any], row: Row, contents: Contents) -> Mapping[str, int]:

@@ -156,8 +156,8 @@ class History(Generic[RowT]):
         """Set `updated_at` for an update through the ORM, unless the save changes it."""
         return replace(new, updated_at=at) if new.updated_at == old.updated_at else new
 
-    def before_delete(self, project_id: int, old: RowT) -> Sequence[RowT]:
-        """The other rows that a delete changes in the database, as they are before it."""
+    def before_delete(self, project_id: int, old: Sequence[RowT]) -> Sequence[RowT]:
+        """The other rows that the deletion of rows changes in the database, as they are before it."""
         return ()
 
     def also_changed(
@@ -192,18 +192,21 @@ class History(Generic[RowT]):
         agent_id: int | None,
         rows: Sequence[RowT],
         at: datetime,
-        detail: Any = None,
+        details: Mapping[int, Any] = NONE,
     ) -> None:
-        """Delete rows and their dependent rows, and record it, as the last statements of the transaction."""
+        """Delete rows and their dependent rows, and record it, as the last statements of the transaction.
+
+        `details`: the `detail` of the changes, by row id.
+        """
         ids = [row.id for row in rows]
-        kept = [also for row in rows for also in self.before_delete(project_id, row)]
+        kept = self.before_delete(project_id, rows)
         for kind, others in self.taken_along(project_id, ids).items():
             forget(project_id, kind, others)
         if self.is_indexed:
             forget(project_id, self.kind, ids)
         delete_rows(self.table.model, ids)
         changes = [
-            *(self.change(row, None, detail=detail) for row in rows),
+            *(self.change(row, None, detail=details.get(row.id)) for row in rows),
             *self.also_changed(project_id, agent_id, kept, at),
         ]
         self.record(project_id=project_id, agent_id=agent_id, changes=changes, at=at)
@@ -346,7 +349,7 @@ class History(Generic[RowT]):
 
     def _before_delete(self, instance: Any, origin: Any = None, **_: Any) -> None:
         if self._is_explicit_delete(origin) and (old := self._stored(instance)):
-            instance._history = _PendingDelete(old, self.before_delete(instance.project_id, old))
+            instance._history = _PendingDelete(old, self.before_delete(instance.project_id, [old]))
 
     def _after_delete(self, instance: Any, origin: Any = None, **_: Any) -> None:
         pending: _PendingDelete[RowT] | None = instance.__dict__.pop("_history", None)

@@ -7,7 +7,7 @@ from django.db import models
 from django.dispatch import Signal
 
 from ctxhub.core.events.selectors.stats import Counting, Stats
-from ctxhub.core.kit.caller import Caller
+from ctxhub.core.kit.caller import WRITE, Caller
 from ctxhub.core.kit.errors import InvalidInput, shown, unknown_word
 from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.kit.inputs import PATH_LENGTH, clean_name, read_id
@@ -34,6 +34,33 @@ class Recorder(Protocol):
     def patterns_of(self, project_id: int, ids: Sequence[int]) -> Mapping[int, Sequence[str]]: ...
 
     def watch(self) -> None: ...
+
+
+@frozen
+class Deletion:
+    """How the objects of a kind are deleted by their refs.
+
+    `scope`: what it needs. `find(caller, names)`: for each name its row, or why it is not deleted.
+    `delete(caller, rows)`: deletes what `find` gave in the same transaction, and records it.
+    `along(rows)`: what goes with them, in words, by row id. `contents`: the kind whose rows go with them.
+    `sizes(rows)`: about how many bytes are deleted with them, by row id; many go in several transactions.
+    """
+
+    find: Callable[[Caller, Sequence[str]], Mapping[str, Any]]
+    delete: Callable[[Caller, Sequence[Any]], None]
+    scope: str = WRITE
+    along: Callable[[Sequence[Any]], Mapping[int, str]] | None = None
+    contents: str = ""
+    sizes: Callable[[Sequence[Any]], Mapping[int, int]] | None = None
+
+
+@frozen
+class Kept:
+    """Objects of a kind are not deleted by their refs. `instead` says what to do, after `call` if it is an
+    operation (tool and action) that does it."""
+
+    instead: str
+    call: tuple[str, str] | None = None
 
 
 @frozen
@@ -66,6 +93,7 @@ class Noun:
     `wakes`: whether its events end the waiting of other agents.
     `heads`: reads what a list of objects of any kind shows of its rows; needed to be linked.
     `links`: the links from causes to effects that its rows hold.
+    `deletion`: how its rows are deleted by their refs, or what to do instead; a noun that opens refs has one.
     """
 
     kind: str
@@ -93,6 +121,7 @@ class Noun:
     heads: HeadReader | None = None
     links: LinkSource | None = None
     counting: Callable[[int], Counting] | None = None
+    deletion: Deletion | Kept | None = None
 
     def __post_init__(self) -> None:
         if self.history and self.history.is_indexed:

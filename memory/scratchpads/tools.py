@@ -1,12 +1,12 @@
 """The tool `scratchpad`: shared texts in workflows."""
 
-from typing import Annotated, Any, NotRequired, cast
+from typing import Annotated, Any, NotRequired
 
 # pydantic writes the answer's schema, and wants this TypedDict before Python 3.12.
 from typing_extensions import TypedDict
 
 from ctxhub.core.hub.partial_reads import Reading
-from ctxhub.core.kit.caller import WRITE, Caller
+from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import InvalidInput
 from ctxhub.core.kit.limits import ANY_LENGTH, AT_LEAST_A_CHARACTER, NAME, QUESTION
 from ctxhub.core.kit.listing import AnyObject, Listing
@@ -76,11 +76,6 @@ class GetAnswer(Marks):
 
 class RevisionAnswer(Marks):
     scratchpad: dict[str, Any] | None
-
-
-class DeleteAnswer(TypedDict):
-    deleted: str
-    scratchpads: NotRequired[int]
 
 
 # -- Workflows -------------------------------------------------------------------------------------
@@ -314,27 +309,6 @@ def restore(
     return services.restore_scratchpad(
         caller=caller, scratchpad_id=scratchpad_id, revision=revision, expected_length=expected_length
     )
-
-
-@action(
-    "scratchpad",
-    "delete",
-    quiet=True,
-    destroys=True,
-    scope=WRITE,
-    example={"scratchpad_id": 3},
-    also_known_as=("remove", "delete_workflow"),
-)
-def delete(
-    caller: Caller, scratchpad_id: PadId | None = None, workflow_id: WorkflowId | None = None
-) -> DeleteAnswer:
-    """Remove a pad, or a workflow with all its pads, for good."""
-    if (scratchpad_id is None) == (workflow_id is None):
-        raise InvalidInput("Name either scratchpad_id or workflow_id.", missing=["scratchpad_id"])
-    if workflow_id is not None:
-        return cast(DeleteAnswer, workflows.delete_workflow(caller=caller, workflow_id=workflow_id))
-    assert scratchpad_id is not None
-    return cast(DeleteAnswer, services.delete_scratchpad(caller=caller, scratchpad_id=scratchpad_id))
 
 
 @action(

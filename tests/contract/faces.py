@@ -57,7 +57,7 @@ class OverMcp:
         return self.client.call(noun.tool, noun.change, **{noun.argument: name, **fields})
 
     def delete(self, noun: Contract, name: Any) -> Json:
-        return self.client.call(noun.tool, noun.delete, **{noun.argument: name})
+        return self.client.call("delete", refs=[f"{noun.kind}:{name}"])
 
     def act(self, noun: Contract, name: Any, act: str) -> Json:
         return self.client.call(noun.tool, act, **{noun.argument: name})

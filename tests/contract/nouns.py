@@ -12,15 +12,16 @@ Json = dict[str, Any]
 
 @dataclass(frozen=True, kw_only=True)
 class Contract:
-    """`create`, `batch`, `list`, `change` and `delete` are actions of `tool`; "": it has none.
+    """`create`, `batch`, `list` and `change` are actions of `tool`; "": it has none.
 
-    `path` is REST's. `everything`: all fields that can be given when it is made; `other`: another one, which
-    no filter of `filters` finds. `changes`: a new value for each field. `stored`: what is read back where it
-    is not what was given; None: nothing. `name`: the field of an item that identifies it in refs and URLs,
-    `made`: that of the answer of `create`, `argument`: that of calls. `listing`: the query that lists all.
-    `acts`: other writes that need no more than its name, under which REST has an address each. `of_the_noun`:
-    fields that the noun's own tests cover, because they are read back in another shape, or set by another
-    action. `of_the_hub`: stored fields that no change sets: computed, counted, or set when it is made.
+    `path` is REST's. `is_deleted`: by the tool `delete`, with the scope `deleted_by`. `everything`: all
+    fields that can be given when it is made; `other`: another one, which no filter of `filters` finds.
+    `changes`: a new value for each field. `stored`: what is read back where it is not what was given; None:
+    nothing. `name`: the field of an item that identifies it in refs and URLs, `made`: that of the answer of
+    `create`, `argument`: that of calls. `listing`: the query that lists all. `acts`: other writes that need
+    no more than its name, under which REST has an address each. `of_the_noun`: fields that the noun's own
+    tests cover, because they are read back in another shape, or set by another action. `of_the_hub`: stored
+    fields that no change sets: computed, counted, or set when it is made.
     """
 
     kind: str
@@ -35,7 +36,7 @@ class Contract:
     filters: Json = field(default_factory=dict)
     change: str = ""
     changes: Json = field(default_factory=dict)
-    delete: str = ""
+    is_deleted: bool = False
     deleted_by: str = "write"
     name: str = "id"
     made: str = "id"
@@ -104,7 +105,7 @@ DECISION = Contract(
         "tradeoffs": {"pros": [], "cons": ["size"]},
         "metadata": {"severity": "high"},
     },
-    delete="delete",
+    is_deleted=True,
     deleted_by="admin",
     name="key",
     made="key",
@@ -182,7 +183,7 @@ CONTEXT = Contract(
         "stack": "Flask",
         "metadata": {"team": "red"},
     },
-    delete="context_delete",
+    is_deleted=True,
     argument="context",
     of_the_hub=("changed_at", "memory_count"),
 )
@@ -227,7 +228,7 @@ MEMORY = Contract(
         "paths": ["depot/cache.py"],
         "metadata": {"source": "incident"},
     },
-    delete="delete",
+    is_deleted=True,
     needs=beside_another_context,
     of_the_hub=("digest", "revision", "tokens"),
 )
@@ -240,7 +241,7 @@ WORKFLOW = Contract(
     other={"name": "Review"},
     list="workflows",
     filters={"text": "refactoring"},
-    delete="delete",
+    is_deleted=True,
     made="workflow_id",
     argument="workflow_id",
     of_the_noun=("active",),
@@ -254,7 +255,7 @@ SCRATCHPAD = Contract(
     other={"name": "plan", "content": "First measure."},
     change="update",
     changes={"content": "Nothing left."},
-    delete="delete",
+    is_deleted=True,
     made="scratchpad_id",
     argument="scratchpad_id",
     needs=in_a_workflow,
@@ -333,7 +334,7 @@ SNAPSHOT = Contract(
     },
     other={"content": "Two pools leak.", "action_type": "research", "tags": ["db"]},
     filters={"action_type": "decision", "tags": ["api"], "by": "ada", "text": "rotate"},
-    delete="delete",
+    is_deleted=True,
     deleted_by="admin",
     of_the_noun=("caused_by", "dependencies", "session"),
     of_the_hub=(
@@ -354,7 +355,7 @@ SESSION = Contract(
     },
     other={"summary": "Nothing is left."},
     filters={"workspace_id": "shop", "by": "ada"},
-    delete="delete",
+    is_deleted=True,
     # Its own agent, with write, and administrators.
     deleted_by="admin",
     name="session",

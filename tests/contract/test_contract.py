@@ -8,7 +8,7 @@ from pytest import Subtests  # noqa: PT013  # A name for a type.
 
 from ctxhub.core.accounts.services.access_tokens import create_token
 from ctxhub.core.models import Event, Project
-from ctxhub.core.registry import all_nouns
+from ctxhub.core.registry import Deletion, all_nouns
 from ctxhub.core.toolbox.actions import Action, all_tools
 from tests.contract.faces import Face, OverMcp, OverRest
 from tests.contract.nouns import CONTRACTS, OF_OTHERS, OF_THE_NOUN, OF_THE_PAGE, UNCOUNTED, Contract, Json
@@ -89,6 +89,13 @@ def parent(noun: Contract, needed: Json) -> Json:
 def test_every_noun_is_registered_here() -> None:
     opened = {noun.kind for noun in all_nouns() if noun.open}
     assert {noun.kind for noun in CONTRACTS} | {*OF_OTHERS} == opened
+
+
+def test_every_noun_is_deleted_with_the_scope_of_its_registration() -> None:
+    # Others' sessions need more than one's own.
+    found = {n.kind: n.deletion.scope for n in all_nouns() if isinstance(n.deletion, Deletion)}
+    stated = {noun.kind: noun.deleted_by for noun in CONTRACTS if noun.is_deleted}
+    assert stated == {**found, "session": "admin"}
 
 
 @nouns
@@ -186,7 +193,7 @@ def test_what_is_left_out_stays(noun: Contract, ada: Face, apollo: Project) -> N
     assert stored(apollo) == rows
 
 
-@pytest.mark.parametrize("noun", [noun for noun in CONTRACTS if noun.delete], ids=str)
+@pytest.mark.parametrize("noun", [noun for noun in CONTRACTS if noun.is_deleted], ids=str)
 def test_what_is_deleted_is_gone_and_its_events_stay(
     noun: Contract, ada: Face, ben: Face, apollo: Project
 ) -> None:
@@ -213,7 +220,7 @@ def test_for_a_stranger_it_does_not_exist(noun: Contract, ada: Face, cy: Face, a
     assert listed.get("error") == "not_found" or name not in [item[noun.name] for item in listed["items"]]
     if noun.change and not cy.makes_what_it_changes(noun):
         assert cy.change(noun, name, noun.changes)["error"] == "not_found"
-    if noun.delete:
+    if noun.is_deleted:
         assert cy.delete(noun, name)["error"] == "not_found"
     assert stored(apollo) == before
 
@@ -233,7 +240,7 @@ def test_a_reader_reads_and_writes_nothing(
         assert reader.batch(noun, [noun.other])["error"] == "not_allowed"
     if noun.change:
         assert reader.change(noun, name, noun.changes)["error"] == "not_allowed"
-    if noun.delete:
+    if noun.is_deleted:
         assert reader.delete(noun, name)["error"] == "not_allowed"
     assert stored(apollo) == before
 
@@ -300,7 +307,7 @@ def test_an_unknown_name_is_not_found(noun: Contract, ada: Face, unknown: str, a
     before = stored(apollo)
     if noun.change and not ada.makes_what_it_changes(noun):
         assert ada.change(noun, unknown, noun.changes)["error"] == "not_found"
-    if noun.delete:
+    if noun.is_deleted:
         assert ada.delete(noun, unknown)["error"] == "not_found"
     assert stored(apollo) == before
 

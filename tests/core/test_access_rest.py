@@ -105,6 +105,7 @@ def test_another_project_answers_like_a_missing_one(ada_rest: RestClient, cy_res
         ("POST", "layers/", {"name": "planning"}),
         ("POST", "call/decision/set/", DECISION),
         ("POST", "call/decision/", DECISION),
+        ("POST", "call/delete/", {"refs": ["decision:api/auth"]}),
     ],
 )
 def test_a_read_only_token_cannot_write(
@@ -199,6 +200,30 @@ def test_a_person_has_the_rights_of_their_role(
     writing = person.post("decisions/", DECISION).status
     deleting = person.delete("decisions/api/auth/").status
     assert (reading, writing, deleting) == statuses
+
+
+@pytest.mark.parametrize(
+    ("role", "results"),
+    [
+        (Role.VIEWER, ["not_allowed", "not_allowed"]),
+        (Role.MEMBER, ["deleted", "not_allowed"]),
+        (Role.ADMIN, ["deleted", "deleted"]),
+    ],
+)
+def test_a_person_deletes_by_ref_with_the_rights_of_their_role(
+    hub: LiveHub, apollo: Project, ada_rest: RestClient, role: Role, results: list[str]
+) -> None:
+    ada_rest.post("decisions/", DECISION)
+    memory = ada_rest.post("memories/", {"title": "t", "content": "c"}).body["id"]
+    person = sign_in(hub, "grace", apollo, role)
+    asked = {"refs": [f"memory:{memory}", "decision:api/auth"]}
+    tried = person.post("call/delete/", {**asked, "dry_run": True})
+    assert [row[1] for row in tried.body["rows"]] == results
+    done = person.post("call/delete/", asked)
+    if role == Role.VIEWER:
+        assert done.status == 403
+    else:
+        assert [row[1] for row in done.body["rows"]] == results
 
 
 def test_a_superuser_may_do_everything_in_every_project(

@@ -139,15 +139,15 @@ def test_a_retry_of_a_call_cut_off_deletes_the_rest_and_is_answered_once(
     ada: Caller, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     large_context(ada)
-    delete = {"action": "context_delete", "context": "shop"}
+    delete = {"refs": ["context:shop"]}
     with cut_off_in_batch(monkeypatch, 2):
-        call(ada, "memory", delete, request_id="r-1")
+        call(ada, "delete", delete, request_id="r-1")
     assert not StoredAnswer.objects.in_project(ada.project).exists()
-    answer = call(ada, "memory", delete, request_id="r-1")
-    assert answer["memories"] == COUNT - 500
-    assert call(ada, "memory", delete, request_id="r-1") == answer
+    answer = call(ada, "delete", delete, request_id="r-1")
+    assert answer["rows"] == [["context:shop", "deleted", f"with {COUNT - 500:,} memories"]]
+    assert call(ada, "delete", delete, request_id="r-1") == answer
     with pytest.raises(NotFound):
-        call(ada, "memory", delete, request_id="r-2")
+        call(ada, "delete", delete, request_id="r-2")
 
 
 @pytest.mark.django_db(transaction=True)
@@ -165,8 +165,8 @@ def test_another_writer_gets_in_between_two_batches(
         connection.close()
 
     monkeypatch.setattr(emptying, "write_transaction", before_each(write))
-    arguments = {"action": "context_delete", "context": "shop"}
-    assert call(ada, "memory", arguments, request_id=request_id)["memories"] == COUNT
+    [row] = call(ada, "delete", {"refs": ["context:shop"]}, request_id=request_id)["rows"]
+    assert row == ["context:shop", "deleted", f"with {COUNT:,} memories"]
     assert seen == [COUNT, COUNT - 500, COUNT - 1_000]
 
 

@@ -36,8 +36,8 @@ def test_every_operation_can_be_called(ada_rest: RestClient) -> None:
 
 
 def test_help_lists_the_actions_that_the_caller_may_use(ada_rest: RestClient, ben_rest: RestClient) -> None:
-    assert "delete" in ada_rest.post("call/decision/help/").body["actions"]
-    assert "delete" not in ben_rest.post("call/decision/help/").body["actions"]
+    assert "config_set" in ada_rest.post("call/hub/help/").body["actions"]
+    assert "config_set" not in ben_rest.post("call/hub/help/").body["actions"]
 
 
 def test_an_unknown_tool_action_or_argument_gets_a_suggestion(ada_rest: RestClient) -> None:
@@ -57,7 +57,7 @@ def test_a_conflict_is_409(ada_rest: RestClient) -> None:
 
 def test_an_operation_without_its_scope_is_refused(ben_rest: RestClient, apollo: Project) -> None:
     ben_rest.post("decisions/", {"key": "k", "value": 1})
-    reply = ben_rest.post("call/decision/delete/", {"key": "k"})
+    reply = ben_rest.post("call/delete/", {"refs": ["decision:k"]})
     assert (reply.status, reply.body["error"]) == (403, "not_allowed")
     assert Event.objects.in_project(apollo).count() == 1
 

@@ -46,6 +46,8 @@ def same(arguments: dict[str, Any], path: str, *names: str) -> Inside:
     return Inside(arguments, lists, path, lists)
 
 
+# Over REST each object has its own DELETE, which answers nothing.
+WITHOUT_REST = {"delete"}
 # A new action whose answer has a list inside must be added here.
 INSIDE = {
     "decision.get": Inside(
@@ -148,7 +150,7 @@ def test_every_answer_with_a_list_inside_is_tested() -> None:
     actions = [action for tool in all_tools().values() for action in tool.actions.values()]
     holding = {each.call for each in actions if each.holds_lists and Listing not in each.answers}
     # It answers a list for refs of other kinds than snapshots.
-    assert holding | {"snapshot.why"} == INSIDE.keys()
+    assert holding | {"snapshot.why"} == INSIDE.keys() | WITHOUT_REST
 
 
 @pytest.mark.parametrize("name", INSIDE)

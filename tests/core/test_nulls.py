@@ -25,7 +25,7 @@ NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
 ACTIONS = {action.call: action for tool in all_tools().values() for action in tool.actions.values()}
 ONE_OF_A_BATCH = {"decision": "set", "message": "send", "file": "record"}
 
-OF_A_SNAPSHOT = ("get", "delete", "why", "chain", "impact")
+OF_A_SNAPSHOT = ("get", "why", "chain", "impact")
 
 DECISION = {
     "layer": "data",
@@ -129,6 +129,7 @@ def minimal_arguments(action: str, ids: dict[str, Any]) -> dict[str, Any]:
     message, memory, lease = {"id": ids["message"]}, {"id": ids["memory"]}, {"lease_id": ids["lease"]}
     by_action: dict[str, dict[str, Any]] = {
         "get": {"refs": ["decision:k"]},
+        "delete": {"refs": ["decision:k"]},
         "hub.view": {"name": "active_context"},
         "hub.confirm": {"refs": ["decision:k"]},
         "hub.wait": {"wait_seconds": 0},
@@ -143,7 +144,6 @@ def minimal_arguments(action: str, ids: dict[str, Any]) -> dict[str, Any]:
         "memory.update": memory,
         "memory.revisions": memory,
         "memory.restore": {**memory, "revision": 1},
-        "memory.delete": memory,
         "memory.search": {"query": "Redis"},
         "memory.fuzzy": {"query": "Redis"},
         "memory.similar": memory,
@@ -152,7 +152,6 @@ def minimal_arguments(action: str, ids: dict[str, Any]) -> dict[str, Any]:
         "memory.context_create": {"name": "new"},
         "memory.context_get": {"context": "shop"},
         "memory.context_update": {"context": "shop"},
-        "memory.context_delete": {"context": "shop"},
         "memory.suggest_context": {"text": "Redis"},
         "memory.relate": {"source": ids["other"], "target": ids["memory"]},
         "memory.unrelate": {"source": ids["memory"], "target": ids["other"]},
@@ -163,7 +162,6 @@ def minimal_arguments(action: str, ids: dict[str, Any]) -> dict[str, Any]:
         "decision.get": {"key": "k"},
         "decision.versions": {"key": "k"},
         "decision.deprecate": {"key": "old"},
-        "decision.delete": {"key": "k"},
         "decision.suggest": {"text": "JWT"},
         "decision.analytics": {"pattern": "*"},
         "decision.template_set": {"name": "incident"},
@@ -174,7 +172,6 @@ def minimal_arguments(action: str, ids: dict[str, Any]) -> dict[str, Any]:
         "session.restore": {"session": ids["session"]},
         "session.get": {"session": ids["session"]},
         "session.lineage": {"session": ids["session"]},
-        "session.delete": {"session": ids["session"]},
         "session.track": {"path": "src/a.py", "access": "viewed"},
         "session.depend": {"source": "src/a.py", "target": "src/b.py", "type": "imports"},
         "session.dependencies": {"path": "src/a.py"},
@@ -187,7 +184,6 @@ def minimal_arguments(action: str, ids: dict[str, Any]) -> dict[str, Any]:
         "scratchpad.update": {**pad, "content": "other"},
         "scratchpad.revisions": pad,
         "scratchpad.restore": {**pad, "revision": 1},
-        "scratchpad.delete": pad,
         "scratchpad.search": {"query": "one"},
         "message.send": {"text": "Hello."},
         "message.send_batch": {"items": [{"text": "Hello."}]},

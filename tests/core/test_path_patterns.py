@@ -73,7 +73,7 @@ def test_the_patterns_of_a_decision_follow_its_paths(ada: Caller) -> None:
     assert stored("decision") == []
     call(ada, "decision", {"action": "set", "key": "k", "value": "v", "status": "active"})
     assert stored("decision") == [("docs/", "docs")]
-    call(ada, "decision", {"action": "delete", "key": "k"})
+    call(ada, "delete", {"refs": ["decision:k"]})
     assert stored("decision") == []
 
 
@@ -99,7 +99,7 @@ def test_a_constraint_of_no_place_holds_everywhere(ada: Caller) -> None:
 def test_deleting_a_context_forgets_the_patterns_of_its_memories(ada: Caller) -> None:
     call(ada, "memory", {"action": "add", "context": "shop", "title": "t", "content": "c", "paths": ["a/**"]})
     assert found(ada, "a/b.py") == [("memory", "a/**")]
-    call(ada, "memory", {"action": "context_delete", "context": "shop"})
+    call(ada, "delete", {"refs": ["context:shop"]})
     assert stored("memory") == []
 
 

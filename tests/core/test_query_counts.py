@@ -229,6 +229,16 @@ def _messages(caller: Caller) -> list[int]:
     return list(mine.values_list("pk", flat=True)[:200])
 
 
+def ref_of(kind: str, find: Callable[[Caller], int]) -> Callable[[Caller], list[str]]:
+    """The ref of the object that `find` finds, as the only one of a list."""
+
+    def refs(caller: Caller) -> list[str]:
+        return [f"{kind}:{find(caller)}"]
+
+    refs.__name__ = find.__name__
+    return refs
+
+
 # The arguments of each action; `n` is the number of rows. A function as a value is called with the caller.
 ASKED: dict[str, list[Arguments]] = {
     "decision.set": [
@@ -262,7 +272,6 @@ ASKED: dict[str, list[Arguments]] = {
     ],
     "decision.versions": [lambda n: {"key": "api/k0"}],
     "decision.deprecate": [lambda n: {"key": "api/k0", "reason": "x"}],
-    "decision.delete": [lambda n: {"key": "api/k0"}, lambda n: {"key": "api/k1"}],
     "constraint.add": [
         lambda n: {"category": "new", "text": "x"},
         lambda n: {"category": "new", "text": "x", "tags": ["a", "b"], "scopes": ["c"], "layer": "data"},
@@ -352,7 +361,6 @@ ASKED: dict[str, list[Arguments]] = {
         lambda n: {"id": oldest_memory, "revision": 3},
     ],
     "memory.restore": [lambda n: {"id": oldest_memory, "revision": 3}],
-    "memory.delete": [lambda n: {"id": oldest_memory}],
     "memory.list": [
         lambda n: {"limit": 2},
         lambda n: {"limit": 2, "tags": ["api", "t1"], "stack": "django", "difficulty": "hard"},
@@ -372,7 +380,6 @@ ASKED: dict[str, list[Arguments]] = {
     "memory.contexts": [lambda n: {"limit": 2}, lambda n: {"text": "known"}],
     "memory.context_get": [lambda n: {"context": "known"}],
     "memory.context_update": [lambda n: {"context": "known", "name": "other", "tags": ["a", "b"]}],
-    "memory.context_delete": [lambda n: {"context": "known"}],
     "memory.similar": [
         lambda n: {"id": oldest_memory, "threshold": 0, "limit": min(n, 200)},
         lambda n: {"text": "What is known and written?", "threshold": 0},
@@ -418,10 +425,6 @@ ASKED: dict[str, list[Arguments]] = {
         lambda n: {"scratchpad_id": written_pad, "revision": n},
     ],
     "scratchpad.restore": [lambda n: {"scratchpad_id": written_pad, "revision": n}],
-    "scratchpad.delete": [
-        lambda n: {"scratchpad_id": written_pad},
-        lambda n: {"workflow_id": full_workflow},
-    ],
     "scratchpad.search": [
         lambda n: {"query": "new", "limit": min(n, 200)},
         lambda n: {"query": "new", "workflow_id": full_workflow},
@@ -448,7 +451,6 @@ ASKED: dict[str, list[Arguments]] = {
         lambda n: {"limit": 2, "text": "new", "action_type": "conversation", "since": "1h"},
     ],
     "snapshot.get": [lambda n: {"id": oldest_snapshot}],
-    "snapshot.delete": [lambda n: {"id": oldest_snapshot}],
     "snapshot.why": [lambda n: {"id": oldest_snapshot}],
     "snapshot.chain": [lambda n: {"id": caused_snapshot}],
     "snapshot.impact": [lambda n: {"id": oldest_snapshot}],
@@ -476,7 +478,6 @@ ASKED: dict[str, list[Arguments]] = {
     ],
     "session.get": [lambda n: {"session": "full", "full": True}],
     "session.lineage": [lambda n: {"session": f"line {n - 1}", "limit": min(n, 200)}],
-    "session.delete": [lambda n: {"session": "full"}],
     "session.track": [
         lambda n: {"path": "t1.py", "access": "edited", "session": "full", "content": "new " * n},
         lambda n: {"path": "other.py", "access": "viewed"},
@@ -511,6 +512,18 @@ ASKED: dict[str, list[Arguments]] = {
         lambda n: {"query": "txet", "kinds": ["constraint"], "limit": min(n, 200), "since": "1h"},
         lambda n: {"query": "text", "kinds": ["constraint"], "match": "fuzzy", "detail": "detailed"},
         lambda n: {"query": "text", "kinds": ["constraint"], "match": "similar", "detail": "ids"},
+    ],
+    "delete": [
+        lambda n: {"refs": ["decision:api/k0"]},
+        lambda n: {"refs": ["decision:api/k1"]},
+        lambda n: {"refs": ref_of("memory", oldest_memory)},
+        lambda n: {"refs": ["context:known"]},
+        lambda n: {"refs": ref_of("scratchpad", written_pad)},
+        lambda n: {"refs": ref_of("workflow", full_workflow)},
+        lambda n: {"refs": ref_of("snapshot", oldest_snapshot)},
+        lambda n: {"refs": ["session:full"]},
+        lambda n: {"refs": ["session:full"], "dry_run": True},
+        lambda n: {"refs": [f"decision:api/k{i}" for i in range(min(n, 50))]},
     ],
     "get": [
         lambda n: {"refs": [f"message:{i}" for i in range(1, min(n, 50))]},

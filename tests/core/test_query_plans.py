@@ -116,7 +116,7 @@ def test_passages_are_deleted_by_id(ada: Caller) -> None:
     fill(ada, 2_000)
     take_statistics()
     with CaptureQueriesContext(connection) as captured:
-        call(ada, "decision", {"action": "delete", "key": "k/7"})
+        call(ada, "delete", {"refs": ["decision:k/7"]})
     [deletion] = [
         query["sql"] for query in captured.captured_queries if "DELETE FROM core_searchtext" in query["sql"]
     ]

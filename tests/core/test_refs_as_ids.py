@@ -27,7 +27,7 @@ def ids(ada_mcp: McpClient, ben_mcp: McpClient) -> dict[str, int]:
     }
 
 
-SNAPSHOT_ACTIONS = ("get", "why", "chain", "impact", "delete")
+SNAPSHOT_ACTIONS = ("get", "why", "chain", "impact")
 # Tool, action, the argument that takes an id, the kind of the id, and the other arguments.
 CALLS: list[tuple[str, str, str, str, dict[str, Any]]] = [
     ("constraint", "deactivate", "id", "constraint", {}),
@@ -38,7 +38,6 @@ CALLS: list[tuple[str, str, str, str, dict[str, Any]]] = [
     ("memory", "relationships", "id", "memory", {}),
     ("memory", "revisions", "id", "memory", {}),
     ("memory", "restore", "id", "memory", {"revision": 1}),
-    ("memory", "delete", "id", "memory", {}),
     ("message", "send", "reply_to", "message", {"text": "I."}),
     ("message", "thread", "id", "message", {}),
     ("message", "status", "id", "message", {}),
@@ -56,8 +55,6 @@ CALLS: list[tuple[str, str, str, str, dict[str, Any]]] = [
     ("scratchpad", "restore", "scratchpad_id", "scratchpad", {"revision": 1}),
     ("scratchpad", "search", "scratchpad_id", "scratchpad", {"query": "leak"}),
     ("scratchpad", "search", "workflow_id", "workflow", {"query": "leak"}),
-    ("scratchpad", "delete", "scratchpad_id", "scratchpad", {}),
-    ("scratchpad", "delete", "workflow_id", "workflow", {}),
 ]
 CALLS += [("snapshot", action, "id", "snapshot", {}) for action in SNAPSHOT_ACTIONS]
 OF_ANYTHING = {
@@ -202,7 +199,6 @@ SESSION_CALLS: list[tuple[str, str, dict[str, Any]]] = [
     ("accesses", "session", {}),
     ("resources", "session", {}),
     ("prioritize", "session", {"budget_tokens": 100}),
-    ("delete", "session", {}),
 ]
 
 

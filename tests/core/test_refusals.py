@@ -44,7 +44,7 @@ def counted(caller: Caller, **query: Any) -> list[tuple[str, str, str, int]]:
 # -- What is counted -------------------------------------------------------------------------------
 
 
-def refused(caller: Caller, tool: str, action: str, **arguments: Any) -> CtxhubError:
+def refused(caller: Caller, tool: str, action: str | None = None, **arguments: Any) -> CtxhubError:
     with pytest.raises(CtxhubError) as error:
         call(caller, tool, {"action": action, **arguments})
     return error.value
@@ -90,7 +90,7 @@ def old_pad(ada: Caller, ben: Caller) -> str:
 def denied_delete(ada: Caller, ben: Caller) -> str:
     call(ada, "decision", {"action": "set", "key": "k", "value": "v"})
     member = Caller(ben.project, "ben", frozenset({"read", "write"}))
-    refused(member, "decision", "delete", key="k")
+    refused(member, "delete", refs=["decision:k"])
     return "decision:k"
 
 

@@ -53,7 +53,7 @@ OTHER_CALLS: dict[str, tuple[str, dict[str, Any]]] = {
         "decision",
         {"action": "quick_set", "key": "k", "value": "a"},
     ),
-    "one that removes": ("decision", {"action": "delete", "key": "k"}),
+    "one that removes": ("delete", {"refs": ["decision:k"]}),
     "another tool": ("message", {"action": "send", "text": "hello"}),
     "a batch": ("decision", {"action": "set_batch", "items": [{"key": "k", "value": "a"}]}),
 }

@@ -138,7 +138,7 @@ SERVICES: dict[str, Callable[[Caller], Any]] = {
     ),
     "a template": tool_call("decision", "from_template", name="deprecation", key="x/y", value="z"),
     "a deprecation": tool_call("decision", "deprecate", key=KEY, reason="Too old.", superseded_by="old"),
-    "a deleted decision": tool_call("decision", "delete", key=KEY),
+    "a deleted decision": lambda caller: call(caller, "delete", {"refs": [f"decision:{KEY}"]}),
     "a new constraint": tool_call(
         "constraint", "add", category="OWNrules", text="Other.", tags=["ERRORhandling"]
     ),
@@ -472,7 +472,7 @@ def test_a_word_is_deleted_when_it_is_overwritten(ada: Caller) -> None:
 def test_a_word_is_deleted_in_its_project_only(ada: Caller, cy: Caller) -> None:
     for caller in (ada, cy):
         set_decision(caller=caller, key="a", value="moonshot")
-    call(ada, "decision", {"action": "delete", "key": "a"})
+    call(ada, "delete", {"refs": ["decision:a"]})
     assert ("moonshot" in indexed_words(ada), "moonshot" in indexed_words(cy)) == (False, True)
 
 

@@ -86,7 +86,6 @@ CALLS: dict[str, list[Call]] = {
         ({"key": KEY}, NOT_FOUND),
         ({"key": "own", "superseded_by": KEY}, NOT_FOUND),
     ],
-    "decision.delete": [({"key": KEY}, NOT_FOUND)],
     "constraint.add": [
         ({"category": "tranquility", "text": "moonshot"}, {"result": "created"}),
         ({"category": "tranquility", "text": "moonshot", "layer": "armstrong-layer"}, {"error": "invalid"}),
@@ -182,7 +181,6 @@ CALLS: dict[str, list[Call]] = {
         ({"id": "MEMORY", "revision": 1}, NOT_FOUND),
     ],
     "memory.restore": [({"id": "MEMORY", "revision": 1}, NOT_FOUND)],
-    "memory.delete": [({"id": "MEMORY"}, NOT_FOUND)],
     "memory.similar": [
         ({"id": "MEMORY"}, NOT_FOUND),
         ({"text": "moonshot eagle tranquility", "threshold": 0}, NOTHING),
@@ -244,7 +242,6 @@ CALLS: dict[str, list[Call]] = {
         ({"context": "armstrong's", "name": "x"}, NOT_FOUND),
         ({"context": "CONTEXT", "name": "x"}, NOT_FOUND),
     ],
-    "memory.context_delete": [({"context": "armstrong's"}, NOT_FOUND), ({"context": "CONTEXT"}, NOT_FOUND)],
     "scratchpad.create_workflow": [({"name": "eagle", "metadata": {"keep": "never"}}, {"error": None})],
     "scratchpad.workflows": [
         ({}, NOTHING),
@@ -278,7 +275,6 @@ CALLS: dict[str, list[Call]] = {
         ({"scratchpad_id": "PAD", "revision": 1}, {"scratchpad": None}),
     ],
     "scratchpad.restore": [({"scratchpad_id": "PAD", "revision": 1}, NOT_FOUND)],
-    "scratchpad.delete": [({"scratchpad_id": "PAD"}, NOT_FOUND), ({"workflow_id": "WORKFLOW"}, NOT_FOUND)],
     "scratchpad.search": [
         ({"query": "moonshot eagle"}, NOTHING),
         ({"query": "moonshot", "workflow_id": "WORKFLOW"}, NOTHING),
@@ -310,7 +306,6 @@ CALLS: dict[str, list[Call]] = {
         ({"cursor": "SNAPSHOTS"}, NOTHING),
     ],
     "snapshot.get": [({"id": "SNAPSHOT"}, NOT_FOUND)],
-    "snapshot.delete": [({"id": "SNAPSHOT"}, NOT_FOUND)],
     "snapshot.why": [({"id": "SNAPSHOT"}, NOT_FOUND)],
     "snapshot.chain": [({"id": "SNAPSHOT"}, NOT_FOUND)],
     "snapshot.impact": [({"id": "SNAPSHOT"}, NOT_FOUND)],
@@ -348,7 +343,6 @@ CALLS: dict[str, list[Call]] = {
         ({"session": "armstrong's"}, NOT_FOUND),
     ],
     "session.lineage": [({"session": "SESSION"}, NOT_FOUND), ({"session": "armstrong's"}, NOT_FOUND)],
-    "session.delete": [({"session": "SESSION"}, NOT_FOUND), ({"session": "armstrong's"}, NOT_FOUND)],
     "session.track": [
         ({"path": "tranquility/eagle.py", "access": "viewed"}, {"tokens": None}),
         ({"path": "own.py", "access": "viewed", "session": "SESSION"}, NOT_FOUND),
@@ -399,6 +393,20 @@ CALLS: dict[str, list[Call]] = {
         ({"query": "own", "context": "armstrong's"}, NOT_FOUND),
         ({"query": "P1 KDECISION"}, NOTHING),
         ({"query": "moonshot", "kinds": ["snapshot", "session", "resource"]}, NOTHING),
+    ],
+    "delete": [
+        ({"refs": [f"decision:{KEY}"]}, NOT_FOUND),
+        ({"refs": ["memory:MEMORY"]}, NOT_FOUND),
+        ({"refs": ["context:tranquilitx"]}, {**NOT_FOUND, "did_you_mean": None}),
+        ({"refs": ["context:armstrong's"]}, NOT_FOUND),
+        ({"refs": ["context:CONTEXT"]}, NOT_FOUND),
+        ({"refs": ["scratchpad:PAD"]}, NOT_FOUND),
+        ({"refs": ["workflow:WORKFLOW"]}, NOT_FOUND),
+        ({"refs": ["snapshot:SNAPSHOT"]}, NOT_FOUND),
+        ({"refs": ["session:SESSION"]}, NOT_FOUND),
+        ({"refs": ["session:armstrong's"]}, NOT_FOUND),
+        ({"refs": ["memory:MEMORY", "scratchpad:PAD"]}, NOT_FOUND),
+        ({"refs": ["memory:MEMORY"], "dry_run": True}, {"count": 1, "error": None}),
     ],
     "get": [
         ({"refs": ["message:MESSAGE"]}, {"items": [], "missing": ["message:MESSAGE"]}),
@@ -657,7 +665,6 @@ CONFLICTS: list[tuple[str, dict[str, Any]]] = [
 # What a writer is told all the same, and why.
 TOLD = {
     "decision.from_template": "Which fields the template needs: without their names no call could be mended.",
-    "memory.context_delete": "The name of the context that is gone, which the call may have named by its id.",
     "message.claim": "The request that the agent is asked to do, which is addressed to it.",
     "message.send": "To whom a reply went: the sender chose the message, and the hub who gets the answer.",
     "message.send_batch": "As message.send.",

@@ -135,7 +135,7 @@ def test_a_refused_call_registers_no_agent(ada: Caller) -> None:
 def test_scopes_are_checked_before_arguments(apollo: Project) -> None:
     reader = Caller(project=apollo, agent="eve", scopes=frozenset({"read"}))
     with pytest.raises(NotAllowed):
-        call(reader, "decision", {"action": "delete", "nonsense": 1})
+        call(reader, "decision", {"action": "set", "nonsense": 1})
 
 
 def test_the_current_caller_is_known_only_during_a_call(ada: Caller, ben: Caller) -> None:
@@ -230,7 +230,7 @@ def test_an_unknown_argument_gets_the_list_of_allowed_ones(ada: Caller) -> None:
     common_arguments = {
         "list": ["agent", "format", "max_tokens"],
         "get": ["agent", "format", "max_tokens"],
-        "delete": ["agent"],
+        "set": ["agent"],
     }
     for action, common in common_arguments.items():
         with pytest.raises(InvalidInput) as refused:

@@ -151,7 +151,7 @@ FLAT_CALLS: list[tuple[str, dict[str, Any]]] = [
     ("decision_versions", {"key": "a"}),
     ("decision_deprecate", {"key": "a"}),
     ("decision_set", {"key": "a", "value": "six"}),
-    ("decision_delete", {"key": "b"}),
+    ("delete", {"refs": ["decision:b"]}),
     ("get", {"refs": ["decision:a", "decision:nothing"]}),
     ("hub_stats", {}),
     ("hub_activity", {"limit": 1}),

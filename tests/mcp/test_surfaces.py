@@ -85,11 +85,10 @@ QUIET = {
     "decision": "quick_set suggest analytics template_set templates from_template",
     "message": "send_batch thread status",
     "file": "record_batch check_lock renew leases",
-    "scratchpad": "close_workflow revisions restore delete",
-    "memory": "fuzzy similar grep context_get context_update context_delete suggest_context unrelate "
-    "revisions restore",
-    "snapshot": "tiers retier prune predict prefetch stats graph delete",
-    "session": "accesses depend dependencies lineage delete",
+    "scratchpad": "close_workflow revisions restore",
+    "memory": "fuzzy similar grep context_get context_update suggest_context unrelate revisions restore",
+    "snapshot": "tiers retier prune predict prefetch stats graph",
+    "session": "accesses depend dependencies lineage",
     "hub": "layer_summary vocabulary view confirm trends clear config config_set",
 }
 QUIET = {tool: names for tool, names in QUIET.items() if tool in all_tools()}
@@ -291,10 +290,27 @@ def test_a_reader_sees_no_action_that_writes(apollo: Project, surface: str) -> N
             assert f"\\n{action.name} " not in text
 
 
-def test_a_writer_can_delete_memories_scratchpads_and_own_sessions(apollo: Project) -> None:
-    shown = list_tools(scoped(apollo, "read", "write"))
-    destructive = {tool["name"] for tool in shown if tool["annotations"]["destructiveHint"]}
-    assert destructive == {"memory", "scratchpad", "session"}
+@pytest.mark.parametrize(
+    ("scopes", "expected"),
+    [
+        (["read"], set()),
+        (["read", "write"], {"delete"}),
+        (["read", "write", "admin"], {"delete", "snapshot", "hub"}),
+        (["admin"], {"delete", "snapshot", "hub"}),
+    ],
+)
+def test_one_tool_deletes_and_two_clear_for_administrators(
+    apollo: Project, scopes: list[str], expected: set[str]
+) -> None:
+    shown = list_tools(scoped(apollo, *scopes))
+    assert {tool["name"] for tool in shown if tool["annotations"]["destructiveHint"]} == expected
+    assert ("delete" in names(shown)) == ("delete" in expected)
+
+
+def test_it_is_the_same_tool_on_both_surfaces(ada: Caller) -> None:
+    flat = names(list_tools(ada, surface="flat"))
+    assert [name for name in flat if "delete" in name] == ["delete"]
+    assert flat[-1] == names(list_tools(ada))[-1] == "delete"
 
 
 @pytest.mark.parametrize("action", ACTIONS, ids=lambda action: action.call)
@@ -372,8 +388,8 @@ def test_a_reader_token_sees_the_same_tools_and_cannot_write(
     hub: LiveHub, apollo: Project, ada_mcp: McpClient
 ) -> None:
     reader = hub.mcp(create_token(project=apollo, agent="eve", scopes=["read"]).secret)
-    assert names(reader.tools()) == names(ada_mcp.tools())
+    assert [*names(reader.tools()), "delete"] == names(ada_mcp.tools())
     assert reader.call("decision", "set", key="k", value="x")["error"] == "not_allowed"
-    assert reader.call("decision", "delete", key="k")["error"] == "not_allowed"
+    assert reader.call("delete", refs=["decision:k"])["error"] == "not_allowed"
     assert reader.call("decision_set", key="k", value="x")["error"] == "not_allowed"
     assert reader.call("decision", "list")["count"] == 0

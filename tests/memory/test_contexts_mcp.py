@@ -41,8 +41,8 @@ def test_a_context_is_created_updated_and_deleted(ada_mcp: McpClient) -> None:
     again = ada_mcp.call("memory", "context_update", context="store", name="Store")
     assert again["result"] == "unchanged"
     ada_mcp.call("memory", "add", title="x", content="x", context="STORE")
-    deleted = ada_mcp.call("memory", "context_delete", context=str(row_id))
-    assert deleted == {"id": row_id, "name": "Store", "memories": 1, "result": "deleted"}
+    deleted = ada_mcp.rows("delete", refs=[f"context:{row_id}"])
+    assert deleted == [{"ref": f"context:{row_id}", "result": "deleted", "note": "with 1 memory"}]
     assert ada_mcp.call("memory", "list")["count"] == ada_mcp.call("hub", "stats")["memories"] == 0
 
 
@@ -92,13 +92,15 @@ def test_an_error_names_the_bad_argument_and_nothing_is_written(
     assert dump_project(apollo)["memory_context"] == before
 
 
-@pytest.mark.parametrize("action", ["context_get", "context_update", "context_delete"])
+@pytest.mark.parametrize("action", ["context_get", "context_update"])
 @pytest.mark.parametrize("unknown", ["shpo", "context:999999999"])
 def test_an_unknown_context_is_not_found(ada_mcp: McpClient, action: str, unknown: Any) -> None:
     create(ada_mcp)
     answer = ada_mcp.call("memory", action, context=unknown)
     assert answer["error"] == "not_found"
     assert answer.get("did_you_mean") == ("Shop" if unknown == "shpo" else None)
+    deleted = ada_mcp.call("delete", refs=[f"context:{unknown.removeprefix('context:')}"])
+    assert {**deleted, "message": ""} == {**answer, "message": ""}
 
 
 @pytest.mark.parametrize(
@@ -108,7 +110,7 @@ def test_an_unknown_context_is_not_found(ada_mcp: McpClient, action: str, unknow
         ("list_contexts", "contexts"),
         ("get_context", "context_get"),
         ("update_context", "context_update"),
-        ("delete_context", "context_delete"),
+        ("delete_context", "delete"),
     ],
 )
 def test_did_you_mean_translates_action_names_of_the_source(

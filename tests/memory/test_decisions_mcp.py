@@ -26,8 +26,9 @@ def test_a_decision_is_created_updated_deprecated_and_deleted(ada_mcp: McpClient
     assert [row["value"] for row in ada_mcp.rows("decision", "versions", key=KEY)] == ["OIDC", "JWT"]
     ended = ada_mcp.call("decision", "deprecate", key=KEY, reason="Sessions need revocation.")
     assert (ended["status"], ended["result"]) == ("deprecated", "updated")
-    assert ada_mcp.call("decision", "delete", key=KEY) == {"key": KEY, "result": "deleted"}
-    assert ada_mcp.call("decision", "delete", key=KEY)["error"] == "not_found"
+    ref = f"decision:{KEY}"
+    assert ada_mcp.rows("delete", refs=[ref]) == [{"ref": ref, "result": "deleted"}]
+    assert ada_mcp.call("delete", refs=[ref])["error"] == "not_found"
 
 
 def test_get_shows_all_fields_of_a_decision(ada_mcp: McpClient) -> None:

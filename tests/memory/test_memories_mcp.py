@@ -59,10 +59,10 @@ def test_a_memory_is_added_updated_and_deleted(ada_mcp: McpClient) -> None:
     shown = {"id": row_id, "result": "updated", "digest": "Do not.", "revision": 2}
     assert changed == {**shown, "tokens": changed["tokens"]}
     assert ada_mcp.call("memory", "update", id=row_id, type="note")["result"] == "unchanged"
-    assert ada_mcp.call("memory", "delete", id=row_id) == {"id": row_id, "result": "deleted"}
+    ref = f"memory:{row_id}"
+    assert ada_mcp.rows("delete", refs=[ref]) == [{"ref": ref, "result": "deleted"}]
     assert ada_mcp.call("memory", "get", id=row_id)["error"] == "not_found"
     verbs = [(row["verb"], row["ref"]) for row in ada_mcp.rows("hub", "activity")]
-    ref = f"memory:{row_id}"
     assert verbs[:3] == [("deleted", ref), ("updated", ref), ("created", ref)]
 
 
@@ -235,8 +235,8 @@ def test_bad_input_is_named_and_nothing_is_written(
 
 @pytest.mark.parametrize("unknown", [-1, 2**63])
 def test_an_unknown_id_is_not_found(ada_mcp: McpClient, unknown: Any) -> None:
-    for action in ("get", "update", "delete"):
-        answer = ada_mcp.call("memory", action, id=unknown)
+    answers = [ada_mcp.call("memory", action, id=unknown) for action in ("get", "update")]
+    for answer in (*answers, ada_mcp.call("delete", refs=[f"memory:{unknown}"])):
         assert answer["error"] == "not_found"
         assert answer["hint"]
 

@@ -94,8 +94,8 @@ def test_counts_stay_right_under_concurrent_writes(crowd: Crowd, ada: Caller) ->
             (
                 memory_call("add", title=f"{agent} {n}", content="x", context="abc"[n % 3]),
                 memory_call("update", id=row_id, context="abc"[agent % 3], content=f"{agent}"),
-                memory_call("delete", id=row_id),
-                memory_call("context_delete", context="c"),
+                ToolCall("delete", {"refs": [f"memory:{row_id}"]}),
+                ToolCall("delete", {"refs": ["context:c", f"memory:{row_id}"]}),
             )[agent % 4]
             for n, row_id in enumerate(ids)
         ]

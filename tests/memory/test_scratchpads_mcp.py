@@ -67,7 +67,8 @@ def test_a_pad_is_created_edited_restored_and_deleted(ada_mcp: McpClient, ben_mc
     assert (revision["content"], revision["agent"], revision["revision"]) == (f"{TEXT}\n\nmore", "ben", 2)
     assert ada_mcp.call("scratchpad", "restore", **target, revision=1)["revision"] == 4
     assert content_of(row_id) == TEXT
-    assert ada_mcp.call("scratchpad", "delete", **target) == {"deleted": f"scratchpad:{row_id}"}
+    ref = f"scratchpad:{row_id}"
+    assert ada_mcp.rows("delete", refs=[ref]) == [{"ref": ref, "result": "deleted"}]
     assert ada_mcp.call("scratchpad", "get", **target) == {"scratchpad": None}
 
 
@@ -81,8 +82,9 @@ def test_a_workflow_is_closed_reopened_and_deleted(ada_mcp: McpClient) -> None:
     assert "reopen=true" in refused["hint"]
     ada_mcp.call("scratchpad", "close_workflow", workflow_id=workflow, reopen=True)
     assert "new_length" in ada_mcp.call("scratchpad", "append", scratchpad_id=row_id, content="x")
-    gone = ada_mcp.call("scratchpad", "delete", workflow_id=workflow)
-    assert gone == {"deleted": f"workflow:{workflow}", "scratchpads": 1}
+    ref = f"workflow:{workflow}"
+    gone = ada_mcp.rows("delete", refs=[ref])
+    assert gone == [{"ref": ref, "result": "deleted", "note": "with 1 scratchpad"}]
     assert ada_mcp.call("scratchpad", "workflows")["total"] == 0
 
 
@@ -265,8 +267,6 @@ BAD: list[tuple[str, dict[str, Any], str]] = [
     ("update", {"scratchpad_id": P, "content": "x", "mode": "section", "section": "Nowhere"}, "section"),
     ("revisions", {"scratchpad_id": P, "limit": 0}, "limit"),
     ("revisions", {"scratchpad_id": P, "cursor": "zzz"}, "cursor"),
-    ("delete", {}, "scratchpad_id"),
-    ("delete", {"scratchpad_id": P, "workflow_id": W}, "scratchpad_id"),
     ("search", {"query": ""}, "query"),
     ("search", {"query": "x", "limit": 0}, "limit"),
 ]
@@ -308,7 +308,6 @@ def test_writes_on_an_unknown_pad_are_not_found(ada_mcp: McpClient, unknown: Any
         ("append", {"content": "x"}),
         ("update", {"content": "x"}),
         ("restore", {"revision": 1}),
-        ("delete", {}),
     ):
         answer = ada_mcp.call("scratchpad", action, scratchpad_id=unknown, **arguments)
         assert (answer["error"], bool(answer["hint"])) == ("not_found", True)
@@ -318,7 +317,7 @@ def test_writes_on_an_unknown_pad_are_not_found(ada_mcp: McpClient, unknown: Any
 def test_writes_on_an_unknown_workflow_are_not_found_and_reads_are_empty(
     ada_mcp: McpClient, unknown: int
 ) -> None:
-    for action, arguments in (("create", {"name": "x"}), ("close_workflow", {}), ("delete", {})):
+    for action, arguments in (("create", {"name": "x"}), ("close_workflow", {})):
         assert ada_mcp.call("scratchpad", action, workflow_id=unknown, **arguments)["error"] == "not_found"
     assert ada_mcp.call("scratchpad", "list", workflow_id=unknown)["count"] == 0
     assert ada_mcp.call("scratchpad", "search", query="x", workflow_id=unknown)["count"] == 0

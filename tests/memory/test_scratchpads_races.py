@@ -128,7 +128,7 @@ def test_concurrent_creations_stop_at_fifty_pads(crowd: Crowd, ada: Caller) -> N
 
 def test_appends_beside_a_deletion_are_written_or_refused(crowd: Crowd, ada: Caller) -> None:
     pad = pad_of(ada, "begun")
-    delete = ToolCall("scratchpad", {"action": "delete", "scratchpad_id": pad})
+    delete = ToolCall("delete", {"refs": [f"scratchpad:{pad}"]})
     calls = [[append(pad, line) for line in lines_of(agent)] for agent in range(AGENTS - 1)]
     answers = [answer for own in crowd([*calls, [delete]]) for answer in own]
     assert {answer.get("error") for answer in answers} <= {None, "not_found"}

@@ -140,7 +140,6 @@ def test_a_page_leads_to_the_next(ada_mcp: McpClient) -> None:
         ("why", {"id": 999_999}, "not_found"),
         ("chain", {"id": 999_999}, "not_found"),
         ("impact", {"id": 999_999}, "not_found"),
-        ("delete", {"id": 999_999}, "not_found"),
         ("graph", {"limit": 1_001}, "invalid"),
         ("graph", {"mermaid": "perhaps"}, "invalid"),
     ],
@@ -161,14 +160,14 @@ def test_bad_input_is_refused_and_nothing_is_written(
 def test_only_an_administrator_deletes(ada_mcp: McpClient, ben_mcp: McpClient) -> None:
     row_id = save(ben_mcp)
     save(ada_mcp, caused_by=row_id)
-    assert ben_mcp.call("snapshot", "delete", id=row_id)["error"] == "not_allowed"
-    assert ada_mcp.call("snapshot", "delete", id=row_id) == {
-        "deleted": f"snapshot:{row_id}",
-        "children": 1,
-    }
+    ref = f"snapshot:{row_id}"
+    assert ben_mcp.call("delete", refs=[ref])["error"] == "not_allowed"
+    assert ada_mcp.rows("delete", refs=[ref]) == [
+        {"ref": ref, "result": "deleted", "note": "1 snapshot that rested on it stays"}
+    ]
     assert ada_mcp.call("snapshot", "get", id=row_id)["error"] == "not_found"
     verbs = [(row["verb"], row["ref"]) for row in ada_mcp.rows("hub", "activity")]
-    assert verbs[0] == ("deleted", f"snapshot:{row_id}")
+    assert verbs[0] == ("deleted", ref)
 
 
 def test_a_reader_saves_nothing_and_reads_all(hub: LiveHub, ada_mcp: McpClient, apollo: Project) -> None:
@@ -183,7 +182,7 @@ def test_a_reader_saves_nothing_and_reads_all(hub: LiveHub, ada_mcp: McpClient, 
 
 def test_another_project_sees_nothing(ada_mcp: McpClient, cy_mcp: McpClient) -> None:
     row_id = save(ada_mcp)
-    for action in ("get", "why", "chain", "impact", "delete"):
+    for action in ("get", "why", "chain", "impact"):
         assert cy_mcp.call("snapshot", action, id=row_id)["error"] == "not_found"
     for action, given in (("load", {}), ("list", {}), ("search", {"query": "redis"})):
         assert cy_mcp.call("snapshot", action, **given)["count"] == 0

@@ -163,7 +163,7 @@ def test_nothing_is_recorded_where_the_project_does_not_want_it(ada: Caller) -> 
 def test_what_was_deleted_meanwhile_is_not_recorded(ada: Caller) -> None:
     decide(ada)
     call(ada, "get", {"refs": [REF]})
-    call(ada, "decision", {"action": "delete", "key": KEY})
+    call(ada, "delete", {"refs": [f"decision:{KEY}"]})
     WRITER.flush()
     assert vias(ada) == []
 

@@ -203,7 +203,6 @@ def test_no_action_runs_more_queries_for_more_rows(apollo: Project, hermes: Proj
         {"action": "list", "workspace_id": "shop", "by": "ada", "parent": "first", "limit": 2},
         {"action": "get", "session": "first", "full": True},
         {"action": "lineage", "session": "s1"},
-        {"action": "delete", "session": "first"},
     ):
         with rolled_back():
             counts = queries(few, arguments), queries(many, arguments)

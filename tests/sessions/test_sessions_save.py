@@ -458,10 +458,8 @@ def test_a_wrong_name_in_an_item_is_suggested(ada: Caller) -> None:
 def test_a_deleted_session_takes_along_what_it_holds(ada: Caller) -> None:
     saved = save_session(caller=ada, **FULL)["session"]
     child = save_session(caller=ada, parent=saved)["session"]
-    assert call(ada, "session", {"action": "delete", "session": saved}) == {
-        "deleted": f"session:{saved}",
-        "resources": 2,
-    }
+    [row] = call(ada, "delete", {"refs": [f"session:{saved}"]})["rows"]
+    assert row == [f"session:{saved}", "deleted", "with its list of 2 files"]
     for model in (Conversation, ContextItem, WorkspaceState, SessionResource):
         assert not model._base_manager.exists()
     assert stored(ada, child).parent_id is None

@@ -13,6 +13,8 @@ T = TypeVar("T")
 
 ROWS_AT_ONCE = 500
 BYTES_AT_ONCE = 8 * 1024 * 1024
+# An estimate, on the safe side for most texts.
+BYTES_PER_TOKEN = 5
 # A text that others change meanwhile is computed again, so many times.
 MOST_COMPUTATIONS = 4
 
@@ -29,6 +31,7 @@ class _Work:
     early: dict[Hashable, "_EarlyWrite"] = field(default_factory=dict)
     early_results: dict[Hashable, Any] = field(default_factory=dict)
     kept: list[Callable[[], object]] = field(default_factory=list)
+    remembered: dict[Hashable, dict[str, str]] = field(default_factory=dict)
     open_writes: int = 0
     writes: int = 0
 
@@ -67,11 +70,27 @@ def in_batches(run: Callable[[], T]) -> T:
                 return run()
             except _DoFirst as first:
                 do = first.do
-            do()
+            _do(do)
             if work.early:
                 _write_kept(work.kept)
     finally:
         _work.reset(token)
+
+
+def _do(do: Callable[[], None]) -> None:
+    """Do it, after what it asks for itself."""
+    while True:
+        try:
+            return do()
+        except _DoFirst as first:
+            inner = first.do
+        _do(inner)
+
+
+def remembered(key: Hashable) -> dict[str, str]:
+    """Texts that all runs of this call share."""
+    work = _work.get()
+    return work.remembered.setdefault(key, {}) if work else {}
 
 
 def _write_kept(writes: Sequence[Callable[[], object]]) -> None:

@@ -28,8 +28,9 @@ from ctxhub.core.kit.columns import (
     read_words,
     reader_of,
 )
+from ctxhub.core.kit.errors import NotFound
 from ctxhub.core.kit.frozen import frozen
-from ctxhub.core.kit.inputs import clean_limit
+from ctxhub.core.kit.inputs import clean_limit, read_id
 from ctxhub.core.kit.listing import COUNTED_TO, total_of
 from ctxhub.core.kit.models import ProjectRow
 from ctxhub.core.kit.pages import Condition, Links, ListPlan, Page, Position, all_of, of_row, union_of
@@ -116,6 +117,18 @@ class Table(Generic[RowT]):
         rows = self._find(sql.by_ids("d", project_id, ids), self._with(names, ["id"]))
         found = {row.id: row for row in rows}
         return {row_id: found[row_id] for row_id in ids if row_id in found}
+
+    def read_named(
+        self,
+        project_id: int,
+        names: Sequence[str],
+        unknown: Callable[[int | str], NotFound],
+        fields: Sequence[str] = (),
+    ) -> dict[str, RowT | NotFound]:
+        """Rows by their ids as refs have them, with these fields; else the error that `unknown` makes."""
+        ids = {name: row_id for name in names if (row_id := read_id(name))}
+        rows = self.read(project_id, list(dict.fromkeys(ids.values())), fields)
+        return {name: rows.get(ids.get(name, 0)) or unknown(ids.get(name, name)) for name in names}
 
     def find(self, project_id: int, where: Condition, names: Sequence[str] = ()) -> list[RowT]:
         """The project's rows that match a condition on the alias `d`."""

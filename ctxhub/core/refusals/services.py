@@ -66,7 +66,13 @@ def ref_in(names: Mapping[str, Any], kinds: Mapping[str, str] = KIND_OF_NAME) ->
         name = names.get(argument)
         if isinstance(name, str | int) and not isinstance(name, bool) and name != "":
             return str(name) if str(name).startswith(f"{kind}:") else f"{kind}:{name}"
-    return ""
+    return _first_of(names.get("refs"))
+
+
+def _first_of(refs: Any) -> str:
+    """The first of the refs that a call names."""
+    ref = refs[0] if isinstance(refs, list) and refs else refs
+    return ref if isinstance(ref, str) else ""
 
 
 def clean_refusals(project_id: int, now: datetime, config: Config) -> dict[str, int]:

@@ -15,6 +15,7 @@ from ctxhub.core.kit.errors import InvalidInput, shown
 from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.kit.listing import HoldsLists, Listing
 from ctxhub.core.kit.tool_names import call_of, flat_name, is_flat, is_offered
+from ctxhub.core.refusals.services import KIND_OF_NAME, ref_in
 from ctxhub.core.toolbox.argument_types import present
 from ctxhub.core.toolbox.arguments import Arguments
 from ctxhub.core.toolbox.suggestions import (
@@ -34,7 +35,7 @@ class Action:
     """An operation of a tool. `doc` is its docstring: the first paragraph for lists, all of it for `help`.
 
     `quiet`: seldom used, so that the tool's description only names it. `counts_mail`: its answer has `mail`
-    itself, within its budget.
+    itself, within its budget. `or_scope`: another scope that allows some of its calls.
     """
 
     tool: str
@@ -53,6 +54,13 @@ class Action:
     takes_all_of: str = ""
     quiet: bool = False
     counts_mail: bool = False
+    or_scope: str = ""
+
+    def require_scope(self, caller: Caller, arguments: Mapping[str, Any]) -> None:
+        """Raise NotAllowed unless the caller may make a call with these arguments."""
+        needed = self.scope_of(arguments)
+        if needed != self.scope or not caller.may(self.or_scope):
+            caller.require(needed, self.shown_name)
 
     def scope_of(self, arguments: Mapping[str, Any]) -> str:
         """Return the scope that a call needs: a dry run, also by default, may need a lower one."""
@@ -66,11 +74,12 @@ class Action:
 
     def is_usable_by(self, caller: Caller) -> bool:
         """Whether the caller may call it as it is, without saying `dry_run`."""
-        return caller.may(self.scope) or caller.may(self.scope_of({}))
+        return any(map(caller.may, (self.scope, self.or_scope, self.scope_of({}))))
 
     def writes_for(self, caller: Caller) -> bool:
         """Whether a call of the caller may write. An action that reads, too, writes only with WRITE."""
-        return self.writes and caller.may(WRITE if self.scope == READ else self.scope)
+        scope = WRITE if self.scope == READ else self.scope
+        return self.writes and (caller.may(scope) or caller.may(self.or_scope))
 
     @cached_property
     def call(self) -> str:
@@ -122,6 +131,8 @@ class Action:
             unknown = [name for name in arguments if name not in self.known]
             if unknown and len(error.details.get("did_you_mean", {})) < len(unknown):
                 self._suggest_other(error, arguments)
+            if unknown and not error.hint and "call" not in error.details:
+                error.hint = _hint_of_refs(self, arguments)
             raise
 
     def _suggest_other(self, error: InvalidInput, given: Collection[str]) -> None:
@@ -235,17 +246,21 @@ class Tool:
         return [self.actions[name] for name in likely if not self.actions[name].destroys]
 
     def _refuse_unknown(self, name: str, given: Collection[str]) -> Action:
-        found = suggest_action(self, name, given)
+        found = suggest_action(self, name, given, _offered_tools())
         details: dict[str, Any] = {"did_you_mean": found.call_name if found else None}
         if found is None and (elsewhere := suggest_operation(name, _offered_tools(), dict.fromkeys(given))):
             details = _call_details(*elsewhere)
+        hint = self._hint
+        if found and found.tool != self.name:
+            details = _call_details(_tools[found.tool], found)
+            hint = _hint_of_refs(found, given, self.name)
         raise InvalidInput(
             f"There is no tool {shown(flat_name(self.name, name))}."
             if is_flat()
             else f"{self.name} has no action {shown(name)}.",
             **details,
             allowed=[action.call_name for action in self.actions.values()],
-            hint=self._hint,
+            hint=hint,
         )
 
     @property
@@ -283,6 +298,7 @@ def action(
     destroys: bool = False,
     idempotent: bool = False,
     dry_scope: str = "",
+    or_scope: str = "",
     takes_all_of: str = "",
     example: Mapping[str, Any] | None = None,
     also_known_as: Sequence[str] = (),
@@ -292,8 +308,8 @@ def action(
     """Register a typed function `(caller, ...)` as an operation of a declared tool.
 
     `takes_all_of`: another action of the tool whose arguments this one takes beside its own. `dry_scope`: the
-    scope of a dry run. `quiet`: the tool's description names it without its arguments. `counts_mail`:
-    the answer has `mail` itself.
+    scope of a dry run. `or_scope`: another one that allows some of its calls. `quiet`: the tool's description
+    names it without its arguments. `counts_mail`: the answer has `mail` itself.
     """
 
     def register(function: FunctionT) -> FunctionT:
@@ -306,6 +322,7 @@ def action(
             destroys=destroys,
             idempotent=idempotent or not (writes or destroys),
             dry_scope=dry_scope,
+            or_scope=or_scope,
             example=example or {},
             also_known_as=tuple(also_known_as),
             answers=_answers_of(function.__annotations__.get("return")),
@@ -352,9 +369,11 @@ def find_tool(name: str, among: Sequence[str] | None = None, given: Mapping[str,
     known = list(_offered_tools() if among is None else among)
     arguments = present(given or {})
     found = suggest_operation(name, {tool: _tools[tool] for tool in known}, arguments)
+    meant = found and (found[1] or found[0].action_for(arguments))
     raise InvalidInput(
         f"There is no tool {shown(name)}.",
-        **(_call_details(found[0], found[1] or found[0].action_for(arguments)) if found else {}),
+        **(_call_details(found[0], meant) if found else {}),
+        hint=_hint_of_refs(meant, arguments, found[0].name) if found and meant else "",
         allowed=_shown_tools(known),
     )
 
@@ -368,6 +387,15 @@ def _call_details(tool: Tool, action: Action | None) -> dict[str, Any]:
         return {"did_you_mean": tool.name} if not is_flat() else {}
     call = call_of(action.tool, action.name)
     return {"did_you_mean": call["tool"], "call": call}
+
+
+def _hint_of_refs(meant: Action, given: Collection[str], tool: str = "") -> str:
+    """How to write what a call to `tool` names, if the operation that is meant takes refs."""
+    if "refs" not in meant.arguments.names or "refs" in given or not isinstance(given, Mapping):
+        return ""
+    kinds = {"id": tool} if tool not in ("", meant.tool) else {}
+    ref = ref_in(given, {**kinds, **KIND_OF_NAME, SESSION: SESSION})
+    return f"{meant.shown_name} takes refs: {ref or 'memory:17'}."
 
 
 def _shown_tools(names: Sequence[str]) -> list[str]:

@@ -290,11 +290,13 @@ _FIND = ("search", "list", "inbox", "get")
 _READ = ("get", "inbox", "list")
 _ALL = ("list", "inbox", "workflows", "changes", "agents")
 _CHANGE = ("update", "set", "context_update")
-# Reversible actions come first.
-_REMOVE = ("deactivate", "deprecate", "release", "delete")
+_REMOVE = ("deactivate", "deprecate", "release")
 _NEWS = ("updates", "changes", "inbox")
 _PAST = ("activity", "versions", "revisions", "changes", "thread")
 _STATE = ("stats", "check_lock", "status")
+
+# Words for the tool `delete`, unless the tool has one of `_REMOVE`, which can be taken back.
+REMOVALS = ("archive", "delete", "destroy", "drop", "erase", "forget", "purge", "remove")
 
 OTHER_ACTIONS: Mapping[str, tuple[str, ...]] = {
     "all": _ALL,
@@ -305,6 +307,7 @@ OTHER_ACTIONS: Mapping[str, tuple[str, ...]] = {
     "check": ("inbox", "check_lock", "stats", "list"),
     "claim": ("lease",),
     "create": _KEEP,
+    "delete": ("deactivate", "release"),
     "destroy": _REMOVE,
     "drop": _REMOVE,
     "edit": _CHANGE,

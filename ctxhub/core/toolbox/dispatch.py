@@ -55,7 +55,7 @@ def _call(
         return help_for(tool, caller)
     action = tool.pick(name, given)
     tally.running(caller, action.call, writes=action.writes)
-    caller.require(action.scope_of(given), action.shown_name)
+    action.require_scope(caller, given)
     if agent := _text(given, "agent"):
         caller = caller.speaking_as(clean_agent(agent))
         tally.running(caller, action.call, writes=action.writes)

@@ -41,4 +41,5 @@ def _action(action: Action) -> Iterator[str]:
 
 def _scope(action: Action) -> str:
     dry_run = f"; {action.dry_scope} with dry_run" if action.dry_scope else ""
-    return f"Scope: {action.scope}{dry_run}.{' Quiet.' if action.quiet else ''}\n"
+    scope = " or ".join(filter(None, (action.scope, action.or_scope)))
+    return f"Scope: {scope}{dry_run}.{' Quiet.' if action.quiet else ''}\n"

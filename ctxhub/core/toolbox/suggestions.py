@@ -5,12 +5,14 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from ctxhub.core.kit.errors import LONGEST_WORD, nearest
+from ctxhub.core.registry import Deletion, find_noun
 from ctxhub.core.text.plurals import singular
-from ctxhub.core.toolbox.aliases import OTHER_ACTIONS, OTHER_ARGUMENTS, OTHER_CALLS, OTHER_NOUNS
+from ctxhub.core.toolbox.aliases import OTHER_ACTIONS, OTHER_ARGUMENTS, OTHER_CALLS, OTHER_NOUNS, REMOVALS
 
 if TYPE_CHECKING:
     from ctxhub.core.toolbox.actions import Action, Tool
 
+DELETE = "delete"
 MOST_NAMES = 20  # Further unknown arguments get no suggestion.
 
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
@@ -77,11 +79,18 @@ def _first(names: Iterable[str], among: Collection[str]) -> str | None:
 # -- Actions ---------------------------------------------------------------------------------------
 
 
-def suggest_action(tool: "Tool", name: str, given: Collection[str]) -> "Action | None":
-    """Suggest an action of the tool for an unknown name; of several the one whose arguments fit best."""
+def suggest_action(
+    tool: "Tool", name: str, given: Collection[str], tools: Mapping[str, "Tool"]
+) -> "Action | None":
+    """Suggest an action for an unknown name of the tool; of several the one whose arguments fit best.
+
+    It is one of the tool's, or the tool `delete` if that is among `tools`.
+    """
     for candidates in _named(tool, name):
         if found := _best(candidates, given):
             return found
+    if removal := _removal(tool, name, tools):
+        return removal
     known = {alias: action for action in tool.actions.values() for alias in action.names}
     near = nearest(name, list(known))
     return known[near] if near else None
@@ -96,6 +105,14 @@ def _named(tool: "Tool", unknown: str) -> Iterator[list["Action"]]:
         yield [action for action in actions if squeezed(name) in map(squeezed, action.names)]
     for name in names:
         yield [tool.actions[other] for other in OTHER_ACTIONS.get(name, ()) if other in tool.actions]
+
+
+def _removal(tool: "Tool", name: str, tools: Mapping[str, "Tool"]) -> "Action | None":
+    """Return the tool `delete`, for a name that removes one of the objects that the tool is named after."""
+    noun = find_noun(tool.name)
+    is_deletable = noun is not None and isinstance(noun.deletion, Deletion)
+    removes = not set(REMOVALS).isdisjoint(snake(name).split("_"))
+    return tools[DELETE].actions[""] if is_deletable and removes and DELETE in tools else None
 
 
 def fitting_action(action: "Action", tools: Iterable["Tool"], given: Collection[str]) -> "Action | None":
@@ -169,10 +186,10 @@ def _about(
     for word in (*(word for word in words if word not in single), *reversed(single)):
         if tool := tools.get(_noun(word)):
             listed = tool.actions.get(f"{_singular(word)}s")
-            if listed and misfit(listed, given) == 0:
+            if listed and misfit(listed, given) == 0 and not _removal(tool, name, tools):
                 return tool, listed
             verb = "_".join(other for other in words if other is not word)
-            return tool, suggest_action(tool, verb, given) if verb else None
+            return tool, suggest_action(tool, verb, given, tools) if verb else None
     return None
 
 

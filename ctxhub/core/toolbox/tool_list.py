@@ -28,6 +28,7 @@ ORDER = (
     "snapshot",
     "session",
     "hub",
+    "delete",
 )
 CORE = ("brief", "search", "get", "check", "decision", "message")
 

@@ -79,9 +79,10 @@ class DecisionHistory(History[DecisionRow]):
             new = replace(new, version=bump(old.version))
         return super().complete(old, new, at)
 
-    def before_delete(self, project_id: int, old: DecisionRow) -> Sequence[DecisionRow]:
-        """Return the decisions that it supersedes."""
-        superseded = Decision.objects.in_project(project_id).filter(superseded_by_id=old.id)
+    def before_delete(self, project_id: int, old: Sequence[DecisionRow]) -> Sequence[DecisionRow]:
+        """Return the decisions that they supersede."""
+        successors = [row.id for row in old]
+        superseded = Decision.objects.in_project(project_id).filter(superseded_by_id__in=successors)
         ids = list(superseded.order_by("pk").values_list("pk", flat=True))
         return [*DECISIONS.read(project_id, ids).values()]
 

@@ -5,6 +5,8 @@ from dataclasses import replace
 from functools import partial
 from typing import Annotated, Literal, NotRequired, Unpack
 
+from django.db.models import Count
+
 # Pydantic builds the answer's schema and needs this TypedDict before Python 3.12.
 from typing_extensions import TypedDict
 
@@ -197,17 +199,32 @@ def _delete(caller: Caller, key: str, expected_version: str | Unset) -> DeleteAn
         if old is None:
             raise unknown_key(key)
         check_expected(key, expected_version, old)
-        _part_first(caller, old)
-        at = clock.now()
-        agent_id = register_agent(caller, at)
-        HISTORY.delete(project_id=caller.project_id, agent_id=agent_id, rows=[old], at=at)
+        delete_decisions(caller, [old])
     return {"key": key, "result": "deleted"}
 
 
-def _part_first(caller: Caller, successor: DecisionRow) -> None:
-    """Clear `superseded_by` of all decisions but the last batch, before the transaction of the deletion."""
-    if _superseded(caller, successor.id):
-        do_first(f"decision:{successor.id}", partial(_part_from_successor, caller, successor.id))
+def find_deletable_decisions(caller: Caller, keys: Sequence[str]) -> Mapping[str, DecisionRow | NotFound]:
+    """The decision of each key, or the error for an unknown one."""
+    found = read_decisions(caller.project_id, keys)
+    return {key: found.get(key) or unknown_key(key) for key in keys}
+
+
+def delete_decisions(caller: Caller, rows: Sequence[DecisionRow]) -> None:
+    """Delete decisions that were read in the open transaction, which `in_batches` surrounds."""
+    for successor_id in _successors_of_many(caller, rows):
+        do_first(f"decision:{successor_id}", partial(_part_from_successor, caller, successor_id))
+    at = clock.now()
+    agent_id = register_agent(caller, at)
+    HISTORY.delete(project_id=caller.project_id, agent_id=agent_id, rows=rows, at=at)
+
+
+def _successors_of_many(caller: Caller, rows: Sequence[DecisionRow]) -> Sequence[int]:
+    """The decisions that supersede more than a batch, which is parted from them before the transaction."""
+    superseded = Decision.objects.in_project(caller.project_id).filter(
+        superseded_by_id__in=[row.id for row in rows]
+    )
+    counts = superseded.order_by().values_list("superseded_by_id").annotate(count=Count("pk"))
+    return [successor_id for successor_id, count in counts if successor_id and count > ROWS_AT_ONCE]
 
 
 def _part_from_successor(caller: Caller, successor_id: int) -> Mapping[str, int]:

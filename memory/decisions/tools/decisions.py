@@ -281,14 +281,6 @@ def deprecate(
 
 
 @action(
-    "decision", "delete", destroys=True, example={"key": "api/auth/method"}, also_known_as=("hard_delete",)
-)
-def delete(caller: Caller, key: Key) -> services.DeleteAnswer:
-    """Remove a decision and its history for good; to end one, use deprecate."""
-    return services.delete_decision(caller=caller, key=key)
-
-
-@action(
     "decision",
     "suggest",
     quiet=True,

@@ -49,13 +49,25 @@ def get_context(project_id: int, name_or_id: str | int) -> ContextRow:
     """The same as `find_context`, but raises NotFound with the nearest names."""
     if found := find_context(project_id, name_or_id):
         return found
-    name = str(name_or_id)
+    raise unknown_context(str(name_or_id), newest_names(project_id, NAMES))
+
+
+def find_contexts(project_id: int, names: Sequence[str]) -> Mapping[str, ContextRow | NotFound]:
+    """The contexts of refs, which hold names or ids, and the errors for unknown ones."""
+    ids = ids_of_contexts(project_id, names)
+    rows = CONTEXTS.read(project_id, list(dict.fromkeys(ids.values())))
+    known = newest_names(project_id, NAMES) if len(ids) < len(set(names)) else ()
+    return {name: rows[ids[name]] if name in ids else unknown_context(name, known) for name in names}
+
+
+def unknown_context(name: str, names: Sequence[str]) -> NotFound:
+    """The error for an unknown name or id, with the nearest of `names`."""
     message = f"There is no context {shown(name)}."
-    raise for_readers(
+    return for_readers(
         NotFound(
             message,
             hint=f"{operation('memory contexts')} lists those there are.",
-            did_you_mean=nearest(name, newest_names(project_id, NAMES)),
+            did_you_mean=nearest(name, names),
         ),
         otherwise=message,
     )

@@ -49,11 +49,14 @@ def get_memory(project_id: int, memory_id: int, names: Sequence[str] = ()) -> Me
     """
     found = MEMORIES.read(project_id, [memory_id], names) if 0 < memory_id < 2**63 else {}
     if memory_id not in found:
-        raise NotFound(
-            f"There is no memory {shown(memory_id)}.",
-            hint=f"{operation('memory search')} finds those there are.",
-        )
+        raise unknown_memory(memory_id)
     return found[memory_id]
+
+
+def unknown_memory(memory_id: int | str) -> NotFound:
+    return NotFound(
+        f"There is no memory {shown(memory_id)}.", hint=f"{operation('memory search')} finds those there are."
+    )
 
 
 def memory_item(row: MemoryRow) -> dict[str, Any]:

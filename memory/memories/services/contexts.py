@@ -11,26 +11,25 @@ from django.db.models import F
 # pydantic writes the answer's schema, and wants this TypedDict before Python 3.12.
 from typing_extensions import TypedDict
 
-from ctxhub.core.emptying import Contents, empty_first
+from ctxhub.core.emptying import Contents, emptied_before, empty_first, sizes_of
 from ctxhub.core.history import Change
 from ctxhub.core.kit import clock
-from ctxhub.core.kit.batches import in_batches
+from ctxhub.core.kit.batches import BYTES_PER_TOKEN, in_batches
 from ctxhub.core.kit.caller import Caller
-from ctxhub.core.kit.errors import Conflict
+from ctxhub.core.kit.errors import Conflict, NotFound
 from ctxhub.core.kit.metadata import changed_metadata
 from ctxhub.core.kit.tool_names import operation
 from ctxhub.core.kit.transactions import write_transaction
 from ctxhub.core.kit.unset import UNSET, Unset, if_set
+from ctxhub.core.text.plurals import counted
 from ctxhub.core.vocabulary.selectors.names import Vocabulary, find_vocabulary
 from ctxhub.core.vocabulary.services.names import register_agent, register_words
 from memory.memories.history.contexts import HISTORY
 from memory.memories.inputs.contexts import ContextArguments, ContextFields, clean_context
 from memory.memories.models.memory import Memory
 from memory.memories.rows.contexts import CONTEXTS, ContextRow, touch_contexts
-from memory.memories.selectors.contexts import find_context, get_context
+from memory.memories.selectors.contexts import find_context, find_contexts, get_context
 
-# An estimate, on the safe side for most texts.
-BYTES_PER_TOKEN = 5
 MEMORIES_OF_CONTEXT = Contents(
     kind="memory",
     plural="memories",
@@ -120,12 +119,40 @@ def delete_context(*, caller: Caller, context: str | int) -> ContextDeleted:
 
 def _delete(caller: Caller, context: str | int) -> ContextDeleted:
     with write_transaction(caller.project_id):
-        at = clock.now()
         row = get_context(caller.project_id, context)
-        before = empty_first(caller=caller, history=HISTORY, row=row, contents=MEMORIES_OF_CONTEXT)
-        agent_id = register_agent(caller, at)
-        HISTORY.delete(project_id=caller.project_id, agent_id=agent_id, rows=[row], at=at, detail=before)
-    return ContextDeleted(id=row.id, name=row.name, memories=before + row.memory_count, result="deleted")
+        delete_contexts(caller, [row])
+    return ContextDeleted(id=row.id, name=row.name, memories=count_memories(row), result="deleted")
+
+
+def find_deletable_contexts(caller: Caller, names: Sequence[str]) -> Mapping[str, ContextRow | NotFound]:
+    """The context of each name or id, or the error for an unknown one."""
+    return find_contexts(caller.project_id, names)
+
+
+def delete_contexts(caller: Caller, rows: Sequence[ContextRow]) -> None:
+    """Delete contexts that were read in the open transaction, which `in_batches` surrounds."""
+    at = clock.now()
+    before = {
+        row.id: empty_first(caller=caller, history=HISTORY, row=row, contents=MEMORIES_OF_CONTEXT)
+        for row in rows
+    }
+    agent_id = register_agent(caller, at)
+    HISTORY.delete(project_id=caller.project_id, agent_id=agent_id, rows=rows, at=at, details=before)
+
+
+def memories_along(rows: Sequence[ContextRow]) -> Mapping[int, str]:
+    """What is deleted with contexts, in words."""
+    return {row.id: f"with {counted(count, 'memories')}" for row in rows if (count := count_memories(row))}
+
+
+def sizes_of_contexts(rows: Sequence[ContextRow]) -> Mapping[int, int]:
+    """About how many bytes the memories of contexts have."""
+    return sizes_of(MEMORIES_OF_CONTEXT, [row.id for row in rows])
+
+
+def count_memories(row: ContextRow) -> int:
+    """How many memories a context has, those included that this call has deleted in batches."""
+    return row.memory_count + emptied_before(HISTORY, row, MEMORIES_OF_CONTEXT)
 
 
 def insert_context(caller: Caller, fields: ContextFields, vocabulary: Vocabulary, at: datetime) -> ContextRow:

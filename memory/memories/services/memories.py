@@ -11,7 +11,7 @@ from typing_extensions import TypedDict
 from ctxhub.core.history import Change, record_changes
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import READ, Caller
-from ctxhub.core.kit.errors import Conflict
+from ctxhub.core.kit.errors import Conflict, NotFound
 from ctxhub.core.kit.metadata import changed_metadata
 from ctxhub.core.kit.transactions import write_transaction
 from ctxhub.core.kit.unset import UNSET, Unset, if_set
@@ -25,10 +25,10 @@ from memory.memories.inputs.contexts import ContextFields, is_number
 from memory.memories.inputs.memories import MemoryArguments, MemoryFields, clean_memory
 from memory.memories.models.memory import MemoryType
 from memory.memories.rows.contexts import ContextRow
-from memory.memories.rows.memories import MEMORIES, MemoryRow
+from memory.memories.rows.memories import LISTED, MEMORIES, MemoryRow
 from memory.memories.rules.digest import digest_of
 from memory.memories.selectors.contexts import find_context, get_context
-from memory.memories.selectors.memories import Score, get_memory
+from memory.memories.selectors.memories import Score, get_memory, unknown_memory
 from memory.memories.selectors.revisions import get_state
 from memory.memories.selectors.similar import find_similar
 from memory.memories.services.contexts import insert_context
@@ -190,10 +190,20 @@ def delete_memory(*, caller: Caller, memory_id: int) -> DeleteAnswer:
     """Delete a memory and its relationships; the log keeps an event."""
     with write_transaction(caller.project_id):
         row = get_memory(caller.project_id, memory_id)
-        at = clock.now()
-        agent_id = register_agent(caller, at)
-        HISTORY.delete(project_id=caller.project_id, agent_id=agent_id, rows=[row], at=at)
+        delete_memories(caller, [row])
     return DeleteAnswer(id=row.id, result="deleted")
+
+
+def find_deletable_memories(caller: Caller, ids: Sequence[str]) -> Mapping[str, MemoryRow | NotFound]:
+    """The memory of each id, or the error for an unknown one."""
+    return MEMORIES.read_named(caller.project_id, ids, unknown_memory, LISTED)
+
+
+def delete_memories(caller: Caller, rows: Sequence[MemoryRow]) -> None:
+    """Delete memories that were read in the open transaction."""
+    at = clock.now()
+    agent_id = register_agent(caller, at)
+    HISTORY.delete(project_id=caller.project_id, agent_id=agent_id, rows=rows, at=at)
 
 
 # -- Pieces ----------------------------------------------------------------------------------------

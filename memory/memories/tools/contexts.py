@@ -3,7 +3,7 @@
 from typing import Annotated, Any
 
 from ctxhub.core.hub.partial_reads import Opened, Reading, only
-from ctxhub.core.kit.caller import WRITE, Caller
+from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.limits import NAME, QUESTION
 from ctxhub.core.kit.listing import Listing
 from ctxhub.core.kit.unset import UNSET, Unset
@@ -94,20 +94,6 @@ def context_update(
         stack=stack,
         metadata=metadata,
     )
-
-
-@action(
-    "memory",
-    "context_delete",
-    quiet=True,
-    destroys=True,
-    scope=WRITE,
-    example={"context": "shop"},
-    also_known_as=("delete_context",),
-)
-def context_delete(caller: Caller, context: Ref) -> services.ContextDeleted:
-    """Remove a context and all memories in it."""
-    return services.delete_context(caller=caller, context=context)
 
 
 @action(

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 from typing_extensions import TypedDict
 
 from ctxhub.core.hub.partial_reads import Opened, Reading, clean_requested_lines, only
-from ctxhub.core.kit.caller import READ, WRITE, Caller
+from ctxhub.core.kit.caller import READ, Caller
 from ctxhub.core.kit.errors import InvalidInput
 from ctxhub.core.kit.limits import (
     CONTENT,
@@ -251,19 +251,6 @@ def revisions(
 def restore(caller: Caller, id: Id, revision: Number) -> services.UpdateAnswer:
     """Make title and content what they were at a revision; restoring the one before undoes that."""
     return services.restore_memory(caller=caller, memory_id=id, revision=revision)
-
-
-@action(
-    "memory",
-    "delete",
-    destroys=True,
-    scope=WRITE,
-    example={"id": 4},
-    also_known_as=("delete_memory", "remove", "forget"),
-)
-def delete(caller: Caller, id: Id) -> services.DeleteAnswer:
-    """Remove a memory, its revisions, and what relates it to others."""
-    return services.delete_memory(caller=caller, memory_id=id)
 
 
 @action(

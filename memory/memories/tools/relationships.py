@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from ctxhub.core.kit.caller import READ, WRITE, Caller
+from ctxhub.core.kit.caller import READ, Caller
 from ctxhub.core.kit.limits import REF
 from ctxhub.core.toolbox.actions import action
 from ctxhub.core.toolbox.argument_types import AT_MOST_A_PAGE, About, Number, Ref, Says, Share, Word
@@ -49,8 +49,7 @@ def relate(
     "memory",
     "unrelate",
     quiet=True,
-    destroys=True,
-    scope=WRITE,
+    writes=True,
     idempotent=True,
     example={"source": 4, "target": "decision:api/auth/method"},
     also_known_as=("delete_relationship", "unlink"),
@@ -61,7 +60,7 @@ def unrelate(
     target: Annotated[Ref, About("A memory's id, or the ref of anything.", REF)],
     relation: AnyRelation | None = None,
 ) -> services.UnrelateAnswer:
-    """Take back what was said in this direction; without relation, all of it."""
+    """Take back what was said in this direction; without relation, all of it. `relate` says it again."""
     return services.unrelate(caller=caller, source=source, target=target, relation=relation)
 
 

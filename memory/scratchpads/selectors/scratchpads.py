@@ -78,11 +78,15 @@ def find_scratchpads(
 def get_scratchpad(project_id: int, scratchpad_id: int, fields: Sequence[str] = WITH_CONTENT) -> PadRow:
     found = find_scratchpads(project_id, [scratchpad_id], fields)
     if scratchpad_id not in found:
-        raise NotFound(
-            f"There is no scratchpad {shown(scratchpad_id)}.",
-            hint=f"{operation('scratchpad list')} with a workflow_id shows those there are.",
-        )
+        raise unknown_scratchpad(scratchpad_id)
     return found[scratchpad_id]
+
+
+def unknown_scratchpad(scratchpad_id: int | str) -> NotFound:
+    return NotFound(
+        f"There is no scratchpad {shown(scratchpad_id)}.",
+        hint=f"{operation('scratchpad list')} with a workflow_id shows those there are.",
+    )
 
 
 def list_scratchpads(

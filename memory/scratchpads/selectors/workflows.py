@@ -39,12 +39,16 @@ def find_workflow(project_id: int, workflow_id: int) -> WorkflowRow | None:
 
 def get_workflow(project_id: int, workflow_id: int) -> WorkflowRow:
     if (row := find_workflow(project_id, workflow_id)) is None:
-        raise NotFound(
-            f"There is no workflow {shown(workflow_id)}.",
-            hint=f"{operation('scratchpad workflows')} lists those there are; "
-            f"{operation('scratchpad create_workflow')} begins one.",
-        )
+        raise unknown_workflow(workflow_id)
     return row
+
+
+def unknown_workflow(workflow_id: int | str) -> NotFound:
+    return NotFound(
+        f"There is no workflow {shown(workflow_id)}.",
+        hint=f"{operation('scratchpad workflows')} lists those there are; "
+        f"{operation('scratchpad create_workflow')} begins one.",
+    )
 
 
 def list_workflows(

@@ -1,6 +1,6 @@
 """Creates, writes and deletes scratchpads."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Annotated, Literal, NotRequired
@@ -12,7 +12,7 @@ from ctxhub.core.history import Change
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.clock import format_time
-from ctxhub.core.kit.errors import Conflict, InvalidInput, LimitReached
+from ctxhub.core.kit.errors import Conflict, InvalidInput, LimitReached, NotFound
 from ctxhub.core.kit.inputs import (
     CONTENT_BYTES,
     clean_name,
@@ -29,7 +29,7 @@ from memory.scratchpads.history.scratchpads import HISTORY, PadEdit
 from memory.scratchpads.models.scratchpad import PadChange
 from memory.scratchpads.rows.scratchpads import FOR_APPEND, LISTED, PADS, WITH_CONTENT, PadRow
 from memory.scratchpads.rules.edits import edited, mode_of, pieces_of_change
-from memory.scratchpads.selectors.scratchpads import content_at, get_scratchpad
+from memory.scratchpads.selectors.scratchpads import content_at, get_scratchpad, unknown_scratchpad
 from memory.scratchpads.selectors.workflows import get_workflow
 from memory.scratchpads.sql.writes import append_content
 
@@ -188,10 +188,26 @@ def delete_scratchpad(
     with write_transaction(caller.project_id):
         old = _open_pad(caller, scratchpad_id, LISTED)
         _refuse_stale(old, None, expected_revision)
-        at = clock.now()
-        agent_id = register_agent(caller, at)
-        HISTORY.delete(project_id=caller.project_id, agent_id=agent_id, rows=[old], at=at)
+        delete_scratchpads(caller, [old])
     return DeletedPad(deleted=f"scratchpad:{old.id}")
+
+
+def find_deletable_scratchpads(
+    caller: Caller, ids: Sequence[str]
+) -> Mapping[str, PadRow | NotFound | Conflict]:
+    """The pad of each id, or the error for an unknown one and for one of a closed workflow."""
+    found = PADS.read_named(caller.project_id, ids, unknown_scratchpad, LISTED)
+    return {
+        name: _closed(row.workflow_id) if isinstance(row, PadRow) and not row.is_active else row
+        for name, row in found.items()
+    }
+
+
+def delete_scratchpads(caller: Caller, rows: Sequence[PadRow]) -> None:
+    """Delete pads that were read in the open transaction."""
+    at = clock.now()
+    agent_id = register_agent(caller, at)
+    HISTORY.delete(project_id=caller.project_id, agent_id=agent_id, rows=rows, at=at)
 
 
 # -- Input -----------------------------------------------------------------------------------------
@@ -250,11 +266,15 @@ def _refuse_full_or_closed(caller: Caller, workflow_id: int) -> None:
 
 def _refuse_closed(workflow_id: int, *, is_active: bool) -> None:
     if not is_active:
-        raise Conflict(
-            f"Workflow {workflow_id} is closed; its pads can only be read.",
-            hint=f"{operation('scratchpad close_workflow')} with workflow_id={workflow_id} and reopen=true "
-            "opens it again.",
-        )
+        raise _closed(workflow_id)
+
+
+def _closed(workflow_id: int) -> Conflict:
+    return Conflict(
+        f"Workflow {workflow_id} is closed; its pads can only be read.",
+        hint=f"{operation('scratchpad close_workflow')} with workflow_id={workflow_id} and reopen=true "
+        "opens it again.",
+    )
 
 
 def _open_pad(caller: Caller, scratchpad_id: int, fields: Sequence[str] = WITH_CONTENT) -> PadRow:

@@ -1,7 +1,7 @@
 """Creates, changes, closes, deletes and cleans up workflows."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
@@ -12,7 +12,7 @@ from django.db.models import F
 # pydantic writes the answer's schema, and wants this TypedDict before Python 3.12.
 from typing_extensions import TypedDict
 
-from ctxhub.core.emptying import Contents, empty_first
+from ctxhub.core.emptying import Contents, emptied_before, empty_first, sizes_of
 from ctxhub.core.events.services.cleanup import in_words
 from ctxhub.core.events.services.counters import add_to_counters, counter_key
 from ctxhub.core.events.services.events import Change, record
@@ -22,10 +22,12 @@ from ctxhub.core.kit.batches import BYTES_AT_ONCE, in_batches
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.clock import format_time
 from ctxhub.core.kit.deletes import delete_rows
+from ctxhub.core.kit.errors import NotFound
 from ctxhub.core.kit.inputs import clean_name, clean_object, merge_object, refuse_secret
 from ctxhub.core.kit.transactions import write_transaction
 from ctxhub.core.kit.unset import UNSET, Unset, if_set
 from ctxhub.core.search.services.index import forget
+from ctxhub.core.text.plurals import counted
 from ctxhub.core.toolbox.argument_types import Time
 from ctxhub.core.vocabulary.services.names import register_agent
 from memory.scratchpads.history.workflows import HISTORY
@@ -38,7 +40,7 @@ from memory.scratchpads.rows.workflows import (
     pads_of_workflows,
     touch_workflows,
 )
-from memory.scratchpads.selectors.workflows import get_workflow
+from memory.scratchpads.selectors.workflows import get_workflow, unknown_workflow
 
 # Most workflows and bytes that one cleanup deletes, so that no write waits long for it.
 CLEANED_AT_ONCE = 20
@@ -136,6 +138,32 @@ def delete_workflow(*, caller: Caller, workflow_id: int) -> DeletedWorkflow:
     return in_batches(partial(_delete_workflow, caller, workflow_id))
 
 
+def find_deletable_workflows(caller: Caller, ids: Sequence[str]) -> Mapping[str, WorkflowRow | NotFound]:
+    """The workflow of each id, or the error for an unknown one."""
+    return WORKFLOWS.read_named(caller.project_id, ids, unknown_workflow)
+
+
+def delete_workflows(caller: Caller, rows: Sequence[WorkflowRow]) -> None:
+    """Delete workflows that were read in the open transaction, which `in_batches` surrounds."""
+    at = clock.now()
+    before = {
+        row.id: empty_first(caller=caller, history=HISTORY, row=row, contents=PADS_OF_WORKFLOW)
+        for row in rows
+    }
+    agent_id = register_agent(caller, at)
+    HISTORY.delete(project_id=caller.project_id, agent_id=agent_id, rows=rows, at=at, details=before)
+
+
+def pads_along(rows: Sequence[WorkflowRow]) -> Mapping[int, str]:
+    """What is deleted with workflows, in words."""
+    return {row.id: f"with {counted(count, 'scratchpads')}" for row in rows if (count := _count_pads(row))}
+
+
+def sizes_of_workflows(rows: Sequence[WorkflowRow]) -> Mapping[int, int]:
+    """How many bytes the pads of workflows have."""
+    return sizes_of(PADS_OF_WORKFLOW, [row.id for row in rows])
+
+
 def clean_workflows(project_id: int, now: datetime, days: int) -> dict[str, int]:
     """Delete a batch of the workflows idle for so many days; return the numbers deleted.
 
@@ -161,12 +189,14 @@ def clean_workflows(project_id: int, now: datetime, days: int) -> dict[str, int]
 
 def _delete_workflow(caller: Caller, workflow_id: int) -> DeletedWorkflow:
     with write_transaction(caller.project_id):
-        at = clock.now()
         row = get_workflow(caller.project_id, workflow_id)
-        before = empty_first(caller=caller, history=HISTORY, row=row, contents=PADS_OF_WORKFLOW)
-        agent_id = register_agent(caller, at)
-        HISTORY.delete(project_id=caller.project_id, agent_id=agent_id, rows=[row], at=at, detail=before)
-    return DeletedWorkflow(deleted=f"workflow:{row.id}", scratchpads=before + row.pads)
+        delete_workflows(caller, [row])
+    return DeletedWorkflow(deleted=f"workflow:{row.id}", scratchpads=_count_pads(row))
+
+
+def _count_pads(row: WorkflowRow) -> int:
+    """How many pads a workflow has, those included that this call has deleted in batches."""
+    return row.pads + emptied_before(HISTORY, row, PADS_OF_WORKFLOW)
 
 
 def _clean_name(name: str | None, caller: Caller) -> str:

@@ -77,7 +77,7 @@ def get_snapshot(project_id: int, snapshot_id: int, fields: Sequence[str] = ()) 
     return found[snapshot_id]
 
 
-def unknown_snapshot(snapshot_id: int, name: str = "") -> NotFound:
+def unknown_snapshot(snapshot_id: int | str, name: str = "") -> NotFound:
     """The error for an unknown id. `name`: the argument that holds it."""
     there_is = f"{name}: there is" if name else "There is"
     hint = f"{operation('snapshot list')} shows those there are."

@@ -10,16 +10,19 @@ from typing_extensions import TypedDict
 from ctxhub.core.call_sessions import find_session_id, open_session_id
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import Caller
+from ctxhub.core.kit.errors import NotFound
 from ctxhub.core.kit.transactions import write_transaction
+from ctxhub.core.text.plurals import counted
 from ctxhub.core.toolbox.argument_types import About
 from ctxhub.core.vocabulary.selectors.names import Vocabulary, find_vocabulary
 from ctxhub.core.vocabulary.services.names import register_agent, register_words
 from memory.snapshots.history import HISTORY
 from memory.snapshots.inputs import SnapshotFields, SnapshotId, clean_snapshot
 from memory.snapshots.models.snapshot import Tier
-from memory.snapshots.rows import SNAPSHOTS, SnapshotRow
+from memory.snapshots.rows import LISTED, SNAPSHOTS, SnapshotRow
 from memory.snapshots.rules.summary import summary_of
 from memory.snapshots.selectors.snapshots import TierLabel, get_snapshot, unknown_snapshot
+from memory.snapshots.selectors.snapshots import count_dependents as count_all_dependents
 from memory.snapshots.selectors.tags import find_tags
 from memory.snapshots.sql.links import (
     count_dependents,
@@ -106,10 +109,32 @@ def delete_snapshot(*, caller: Caller, snapshot_id: int) -> DeleteAnswer:
     with write_transaction(caller.project_id):
         row = get_snapshot(caller.project_id, snapshot_id)
         children = count_dependents(row.id)
-        at = clock.now()
-        agent_id = register_agent(caller, at)
-        HISTORY.delete(project_id=caller.project_id, agent_id=agent_id, rows=[row], at=at)
+        delete_snapshots(caller, [row])
     return DeleteAnswer(deleted=HISTORY.ref(row), children=children)
+
+
+def find_deletable_snapshots(caller: Caller, ids: Sequence[str]) -> Mapping[str, SnapshotRow | NotFound]:
+    """The snapshot of each id, or the error for an unknown one."""
+    return SNAPSHOTS.read_named(caller.project_id, ids, unknown_snapshot, (*LISTED, "tokens"))
+
+
+def delete_snapshots(caller: Caller, rows: Sequence[SnapshotRow]) -> None:
+    """Delete snapshots that were read in the open transaction."""
+    at = clock.now()
+    agent_id = register_agent(caller, at)
+    HISTORY.delete(project_id=caller.project_id, agent_id=agent_id, rows=rows, at=at)
+
+
+def dependents_left(rows: Sequence[SnapshotRow]) -> Mapping[int, str]:
+    """How many others rest on snapshots, and stay when these are deleted, in words."""
+    counts = count_all_dependents([row.id for row in rows])
+    return {
+        row_id: f"{counted(count, 'snapshots')} that rested on it stay"
+        if count > 1
+        else "1 snapshot that rested on it stays"
+        for row_id, count in counts.items()
+        if count
+    }
 
 
 # -- Pieces ----------------------------------------------------------------------------------------

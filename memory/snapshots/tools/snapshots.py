@@ -175,16 +175,3 @@ def get(caller: Caller, id: Id, lines: Lines | None = None, tail: Tail | None = 
     requested = clean_requested_lines(lines, tail)
     row = reads.read_snapshot(caller=caller, snapshot_id=id)
     return Reading([Opened(snapshot_item(row), "content", requested, "snapshot")], only)
-
-
-@action(
-    "snapshot",
-    "delete",
-    quiet=True,
-    destroys=True,
-    example={"id": 17},
-    also_known_as=("delete_snapshot", "remove"),
-)
-def delete(caller: Caller, id: Id) -> snapshots.DeleteAnswer:
-    """Remove a snapshot; what it caused stays."""
-    return snapshots.delete_snapshot(caller=caller, snapshot_id=id)

@@ -33,14 +33,14 @@ def find_named(project_id: int, named: str) -> Found | None:
     row_id = read_id(name)
     found = _select("s.id = %s", [project_id, row_id]) if row_id else None
     if found is None:
-        raise _unknown(name)
+        raise unknown_session(name)
     return found
 
 
 def get_named(project_id: int, named: str) -> Found:
     """The session with this id, ref or name. Raises NotFound."""
     if (found := find_named(project_id, named)) is None:
-        raise _unknown(named)
+        raise unknown_session(named)
     return found
 
 
@@ -71,7 +71,7 @@ def clean_session_name(named: str) -> str:
     return clean_name(name_of_ref(named, "session"), "session", at_most=SESSION_NAME_LENGTH)
 
 
-def _unknown(named: str) -> NotFound:
+def unknown_session(named: str) -> NotFound:
     return NotFound(f"There is no session {shown(named)}.", hint=f"{operation('session list')} shows them.")
 
 

@@ -5,16 +5,20 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Literal, NotRequired, Unpack
 
+from django.db.models import Sum
+
 # Pydantic builds the answer's schema and needs this TypedDict before Python 3.12.
 from typing_extensions import TypedDict
 
 from ctxhub.core.kit import clock
+from ctxhub.core.kit.batches import BYTES_PER_TOKEN
 from ctxhub.core.kit.caller import ADMIN, Caller
-from ctxhub.core.kit.errors import Conflict, NotFound, shown
+from ctxhub.core.kit.errors import Conflict, CtxhubError, NotAllowed, NotFound, shown
 from ctxhub.core.kit.inputs import refuse_secret
 from ctxhub.core.kit.tool_names import operation
 from ctxhub.core.kit.transactions import write_transaction
 from ctxhub.core.kit.unset import UNSET, Unset, if_set
+from ctxhub.core.text.plurals import counted
 from ctxhub.core.text.token_count import count_tokens
 from ctxhub.core.vocabulary.services.names import register_agent
 from sessions.sittings.history.sessions import HISTORY
@@ -27,10 +31,16 @@ from sessions.sittings.inputs.sessions import (
     SaveFields,
     clean_save,
 )
-from sessions.sittings.models.session import DEFAULT_WORKSPACE
-from sessions.sittings.rows.sessions import SESSIONS, SessionRow, State, item_texts
-from sessions.sittings.selectors.calls import another_agents, clean_session_name, find_named, find_session
-from sessions.sittings.selectors.sessions import get_session
+from sessions.sittings.models.session import DEFAULT_WORKSPACE, Conversation
+from sessions.sittings.rows.sessions import SESSIONS, SHOWN, SessionRow, State, item_texts
+from sessions.sittings.selectors.calls import (
+    another_agents,
+    clean_session_name,
+    find_named,
+    find_session,
+    unknown_session,
+)
+from sessions.sittings.selectors.sessions import get_session, ids_of_sessions
 from sessions.sittings.services.calls import enter_session
 from sessions.sittings.sql.sessions import (
     add_conversation,
@@ -85,13 +95,51 @@ def delete_session(*, caller: Caller, session: str | int) -> DeleteAnswer:
     Raises NotAllowed for another agent's session unless the caller is an administrator.
     """
     with write_transaction(caller.project_id):
-        at = clock.now()
         row = get_session(caller.project_id, session)
-        if row.agent.casefold() != caller.agent.casefold():
-            caller.require(ADMIN, "Deleting another agent's session")
-        agent_id = register_agent(caller, at)
-        HISTORY.delete(project_id=caller.project_id, agent_id=agent_id, rows=[row], at=at)
+        _refuse_deleting_others(caller, row)
+        delete_sessions(caller, [row])
     return DeleteAnswer(deleted=f"session:{row.id}", resources=row.resources)
+
+
+def find_deletable_sessions(caller: Caller, names: Sequence[str]) -> Mapping[str, SessionRow | CtxhubError]:
+    """The session of each id or name, or why it is not deleted."""
+    ids = ids_of_sessions(caller.project_id, names)
+    rows = SESSIONS.read(caller.project_id, list(ids.values()), SHOWN)
+    return {name: _deletable(caller, rows.get(ids.get(name, 0)), name) for name in names}
+
+
+def _deletable(caller: Caller, row: SessionRow | None, name: str) -> SessionRow | CtxhubError:
+    if row is None:
+        return unknown_session(name)
+    try:
+        _refuse_deleting_others(caller, row)
+    except NotAllowed as error:
+        return error
+    return row
+
+
+def _refuse_deleting_others(caller: Caller, row: SessionRow) -> None:
+    if row.agent.casefold() != caller.agent.casefold():
+        caller.require(ADMIN, "Deleting another agent's session")
+
+
+def delete_sessions(caller: Caller, rows: Sequence[SessionRow]) -> None:
+    """Delete sessions that were read in the open transaction."""
+    at = clock.now()
+    agent_id = register_agent(caller, at)
+    HISTORY.delete(project_id=caller.project_id, agent_id=agent_id, rows=rows, at=at)
+
+
+def files_along(rows: Sequence[SessionRow]) -> Mapping[int, str]:
+    """What is deleted with sessions, in words."""
+    return {row.id: f"with its list of {counted(row.resources, 'files')}" for row in rows if row.resources}
+
+
+def sizes_of_sessions(rows: Sequence[SessionRow]) -> Mapping[int, int]:
+    """About how many bytes the conversations of sessions have."""
+    of_these = Conversation._base_manager.filter(session_id__in=[row.id for row in rows])
+    sums = of_these.order_by().values_list("session_id").annotate(tokens=Sum("token_count"))
+    return {row_id: tokens * BYTES_PER_TOKEN for row_id, tokens in sums}
 
 
 def clean_new_name(caller: Caller) -> str:

@@ -3,7 +3,7 @@
 from typing import Annotated
 
 from ctxhub.core.hub.partial_reads import Reading
-from ctxhub.core.kit.caller import WRITE, Caller
+from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.limits import MOST_ENTRIES, OPTIONAL_NAME, OPTIONAL_PATH, REF, TEXT
 from ctxhub.core.kit.listing import AnyObject, Listing
 from ctxhub.core.kit.unset import UNSET, Unset
@@ -210,17 +210,3 @@ def get(
 def lineage(caller: Caller, session: SessionRef, limit: Limit = 20, cursor: Cursor | None = None) -> Listing:
     """What a session continues, back to the first."""
     return list_lineage(caller.project_id, session, limit=limit, cursor=cursor)
-
-
-@action(
-    "session",
-    "delete",
-    quiet=True,
-    destroys=True,
-    scope=WRITE,
-    example={"session": 5},
-    also_known_as=("delete_session", "remove", "forget"),
-)
-def delete(caller: Caller, session: SessionRef) -> services.DeleteAnswer:
-    """Remove a session; another agent's as an administrator."""
-    return services.delete_session(caller=caller, session=session)

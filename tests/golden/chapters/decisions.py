@@ -128,8 +128,8 @@ def deprecate_and_delete(hour: Hour) -> None:
     hour.tool("ben", "decision", "deprecate", key="shop/5", superseded_by="shop/1")
     hour.tool("ben", "decision", "get", key="shop/1", include=["links"])
     hour.tool("ben", "decision", "set", key="shop/5", value=5, status="active")
-    hour.tool("ben", "decision", "delete", key="shop/1")
-    hour.tool("ada", "decision", "delete", key="shop/1")
+    hour.tool("ben", "delete", refs=["decision:shop/1"])
+    hour.tool("ada", "delete", refs=["decision:shop/1"])
     hour.tool("ada", "decision", "get", key="shop/0", include=["history", "links"])
 
 

@@ -47,8 +47,8 @@ def write_pads(hour: Hour) -> dict[str, int]:
     hour.tool("ben", "scratchpad", "append", scratchpad_id=pad, content="AKIAIOSFODNN7EXAMPLE")
     _close_workflow(hour, task, pad)
     _use_rest(hour, task)
-    hour.tool("ada", "scratchpad", "delete", scratchpad_id=other)
-    hour.tool("ada", "scratchpad", "delete", scratchpad_id=other)
+    hour.tool("ada", "delete", refs=[f"scratchpad:{other}"])
+    hour.tool("ada", "delete", refs=[f"scratchpad:{other}"])
     return {"workflow": task, "pad": pad}
 
 

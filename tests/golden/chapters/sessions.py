@@ -145,15 +145,16 @@ def use_rest(hour: Hour) -> None:
 
 def refuse_strangers_and_readers(hour: Hour, ids: list[int]) -> None:
     hour.chapter("Sessions of others")
-    for action in ("get", "restore", "lineage", "resources", "delete"):
+    for action in ("get", "restore", "lineage", "resources"):
         hour.tool("cy", "session", action, session=ids[0])
     hour.tool("cy", "session", "save", session=ids[0], summary="x")
     hour.tool("cy", "session", "prioritize", session=ids[0], budget_tokens=10)
+    hour.tool("cy", "delete", refs=[f"session:{ids[0]}"])
     hour.tool("cy", "session", "accesses")
     hour.rest("cy", "GET", f"sessions/{ids[0]}/")
     hour.tool("viewer", "session", "save", summary="x")
     hour.tool("viewer", "session", "restore", session=ids[0])
     hour.tool("viewer", "session", "get", session=ids[0])
-    hour.tool("ben", "session", "delete", session=ids[1])
-    hour.tool("ada", "session", "delete", session=ids[1])
+    hour.tool("ben", "delete", refs=[f"session:{ids[1]}"])
+    hour.tool("ada", "delete", refs=[f"session:{ids[1]}"])
     hour.tool("ada", "session", "list", limit=2)

@@ -84,7 +84,7 @@ def walk_and_predict(hour: Hour, ids: list[int]) -> None:
     for action in ("tiers", "retier", "stats"):
         hour.tool("eve", "snapshot", action)
     hour.tool("ada", "snapshot", "prune")
-    hour.tool("ada", "snapshot", "delete", id=ids[1])
+    hour.tool("ada", "delete", refs=[f"snapshot:{ids[1]}"])
     hour.tool("ada", "snapshot", "chain", id=ids[2])
     hour.tool("ben", "hub", "activity", verbs=["created", "deleted"], limit=3)
 
@@ -115,9 +115,10 @@ def use_rest(hour: Hour, ids: list[int]) -> None:
 
 def refuse_strangers_and_readers(hour: Hour, ids: list[int]) -> None:
     hour.chapter("Snapshots of others")
-    for action in ("get", "why", "chain", "impact", "delete"):
+    for action in ("get", "why", "chain", "impact"):
         hour.tool("cy", "snapshot", action, id=ids[0])
     hour.tool("cy", "snapshot", "save", content="x", caused_by=ids[0])
+    hour.tool("cy", "delete", refs=[f"snapshot:{ids[0]}"])
     hour.tool("cy", "snapshot", "load")
     hour.rest("cy", "GET", f"snapshots/{ids[0]}/")
     hour.tool("viewer", "snapshot", "save", content="x")

@@ -1,3 +1,3 @@
-from ctxhub.core.hub.tools import get, hub, search
+from ctxhub.core.hub.tools import delete, get, hub, search
 
-__all__ = ["get", "hub", "search"]
+__all__ = ["delete", "get", "hub", "search"]

@@ -1,0 +1,226 @@
+"""Deletes objects of any kind by their refs, each by itself."""
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from itertools import accumulate
+from typing import Annotated, Any, NamedTuple, NotRequired
+
+# pydantic writes the answer's schema, and wants this TypedDict before Python 3.12.
+from typing_extensions import TypedDict
+
+from ctxhub.core import registry
+from ctxhub.core.kit.batches import BYTES_AT_ONCE, do_first, done_before, in_batches, remembered
+from ctxhub.core.kit.caller import Caller
+from ctxhub.core.kit.errors import CtxhubError, InvalidInput, NotAllowed
+from ctxhub.core.kit.inputs import LIST_LENGTH
+from ctxhub.core.kit.listing import Listing
+from ctxhub.core.kit.tool_names import call_of, operation
+from ctxhub.core.kit.transactions import write_transaction
+from ctxhub.core.refusals.services import count_refusal
+from ctxhub.core.registry import Deletion, Kept, Noun
+from ctxhub.core.toolbox.argument_types import About, one_of
+
+COLUMNS = ("ref", "result", "note")
+DELETED, NOT_FOUND, NOT_ALLOWED, CONFLICT = "deleted", "not_found", "not_allowed", "conflict"
+
+
+class DeletedRow(TypedDict):
+    ref: str
+    result: Annotated[str, one_of(DELETED, NOT_FOUND, NOT_ALLOWED, CONFLICT)]
+    note: NotRequired[Annotated[str, About("What went with it, or why it is not deleted.")]]
+
+
+class Outcome(NamedTuple):
+    """What became of a ref, or would. `error`: why it is not deleted."""
+
+    result: str
+    note: str = ""
+    error: CtxhubError | None = None
+
+
+Outcomes = Mapping[str, Outcome]
+# The refs of a kind, by the names in them.
+Names = Mapping[str, Sequence[str]]
+
+
+def delete_refs(*, caller: Caller, refs: Sequence[str], dry_run: bool = False) -> Listing:
+    """Delete up to 50 objects, in one transaction unless they are large; each is refused by itself.
+
+    `dry_run` only tells what would happen. Raises the error of the refs if none of them was deleted: of one
+    ref its own, of several that of the first, with the rows of all.
+    """
+    if not 1 <= len(refs) <= LIST_LENGTH:
+        raise InvalidInput(f"refs has {len(refs)} entries; name 1 to {LIST_LENGTH}.", missing=["refs"])
+    refused, named = _sorted_out(caller, refs)
+    if dry_run:
+        done = _outcomes(caller, named, do=False)
+    else:
+        done = in_batches(partial(_delete, caller, named)) if named else {}
+    outcomes = {ref: (refused | done)[ref] for ref in dict.fromkeys(refs)}
+    if not dry_run:
+        _count_refusals(caller, outcomes)
+        if all(outcome.error for outcome in outcomes.values()):
+            raise _nothing_deleted(outcomes)
+    return _listing(outcomes)
+
+
+# -- What is asked for -----------------------------------------------------------------------------
+
+
+def _sorted_out(
+    caller: Caller, refs: Sequence[str]
+) -> tuple[dict[str, Outcome], list[tuple[Deletion, Names]]]:
+    """What is refused without a look at the objects, and the others; containers come after contents."""
+    refused: dict[str, Outcome] = {}
+    nouns: dict[str, Noun] = {}
+    names: dict[str, dict[str, list[str]]] = {}
+    for ref in dict.fromkeys(refs):
+        try:
+            noun, name = registry.split_ref(ref)
+        except InvalidInput as error:
+            refused[ref] = _refused(error, ref, NOT_FOUND)
+            continue
+        if refusal := _why_not(caller, noun):
+            refused[ref] = _refused(refusal, ref, NOT_ALLOWED)
+            continue
+        nouns[noun.kind] = noun
+        names.setdefault(noun.kind, {}).setdefault(name, []).append(ref)
+    allowed = [(noun.deletion, names[kind]) for kind, noun in nouns.items()]
+    found = [(deletion, of_kind) for deletion, of_kind in allowed if isinstance(deletion, Deletion)]
+    return refused, sorted(found, key=lambda each: bool(each[0].contents))
+
+
+def _why_not(caller: Caller, noun: Noun) -> CtxhubError | None:
+    if isinstance(noun.deletion, Deletion):
+        return _missing_scope(caller, noun, noun.deletion.scope)
+    kept = noun.deletion or Kept("")
+    told = f"{operation(' '.join(kept.call))} {kept.instead}" if kept.call else kept.instead
+    call = call_of(*kept.call) if kept.call else None
+    return InvalidInput(f"A {noun.kind} is not deleted by its ref: {told}.", call=call)
+
+
+def _missing_scope(caller: Caller, noun: Noun, scope: str) -> NotAllowed | None:
+    try:
+        caller.require(scope, f"Deleting a {noun.kind}")
+    except NotAllowed as error:
+        return error
+    return None
+
+
+# -- Deleting --------------------------------------------------------------------------------------
+
+
+def _delete(caller: Caller, named: Sequence[tuple[Deletion, Names]]) -> dict[str, Outcome]:
+    with write_transaction(caller.project_id):
+        return _outcomes(caller, named, do=True)
+
+
+def _outcomes(caller: Caller, named: Sequence[tuple[Deletion, Names]], *, do: bool) -> dict[str, Outcome]:
+    outcomes: dict[str, Outcome] = {}
+    for deletion, names in named:
+        early = _deleted_early(deletion, names)
+        found = deletion.find(caller, [name for name in names if name not in early])
+        rows = _rows_in(found)
+        along = deletion.along(rows) if deletion.along and rows else {}
+        if do and rows:
+            _delete_early(caller, deletion, names, rows)
+            deletion.delete(caller, rows)
+        for name, refs in names.items():
+            row = found.get(name)
+            note = early[name] if name in early else along.get(getattr(row, "id", 0), "")
+            for ref in refs:
+                refusal = row if isinstance(row, CtxhubError) else None
+                outcomes[ref] = _refused(refusal, ref) if refusal else Outcome(DELETED, note)
+    return outcomes
+
+
+def _rows_in(found: Mapping[str, Any]) -> list[Any]:
+    return list({row.id: row for row in found.values() if not isinstance(row, CtxhubError)}.values())
+
+
+# -- What is too much for one transaction ----------------------------------------------------------
+
+
+def _delete_early(caller: Caller, deletion: Deletion, names: Names, rows: Sequence[Any]) -> None:
+    """Delete large objects but the last batch of them, and begin the transaction again."""
+    key = _key(deletion, names)
+    if len(rows) > 1 and done_before(key) is None and _ends(deletion, rows)[-1] > BYTES_AT_ONCE:
+        do_first(key, partial(_delete_batch, caller, deletion, names))
+
+
+def _deleted_early(deletion: Deletion, names: Names) -> Mapping[str, str]:
+    """The notes of what was deleted before the transaction, by name."""
+    return remembered(_key(deletion, names))
+
+
+def _delete_batch(caller: Caller, deletion: Deletion, names: Names) -> Mapping[str, int]:
+    """Delete as many as fit into a transaction, unless all that are left do."""
+    with write_transaction(caller.project_id):
+        found = deletion.find(caller, [name for name in names if name not in _deleted_early(deletion, names)])
+        rows = _rows_in(found)
+        ends = _ends(deletion, rows)
+        if not rows or ends[-1] <= BYTES_AT_ONCE:
+            return {}
+        batch = rows[: max(sum(end <= BYTES_AT_ONCE for end in ends), 1)]
+        along = deletion.along(batch) if deletion.along else {}
+        deletion.delete(caller, batch)
+    ids = {row.id for row in batch}
+    gone = {n: row.id for n, row in found.items() if not isinstance(row, CtxhubError) and row.id in ids}
+    remembered(_key(deletion, names)).update({name: along.get(row_id, "") for name, row_id in gone.items()})
+    return dict.fromkeys(gone, 1)
+
+
+def _ends(deletion: Deletion, rows: Sequence[Any]) -> list[int]:
+    """How many bytes go with the first rows: with one, two, ..."""
+    sizes = deletion.sizes(rows) if deletion.sizes and rows else {}
+    return list(accumulate(sizes.get(row.id, 0) for row in rows))
+
+
+def _key(deletion: Deletion, names: Names) -> str:
+    return f"{deletion.find.__name__} {list(names)}"
+
+
+# -- Answers ---------------------------------------------------------------------------------------
+
+
+def _refused(error: CtxhubError, ref: str, result: str = "") -> Outcome:
+    if isinstance(error, NotAllowed):
+        error.about = error.about or ref
+    return Outcome(result or error.code, error.message, error)
+
+
+def _count_refusals(caller: Caller, outcomes: Outcomes) -> None:
+    for outcome in outcomes.values():
+        if outcome.error:
+            count_refusal(caller, outcome.error)
+
+
+def _nothing_deleted(outcomes: Outcomes) -> CtxhubError:
+    first, *others = [outcome.error for outcome in outcomes.values() if outcome.error]
+    if not others:
+        return first
+    error = type(first)(
+        f"None of the {len(outcomes)} was deleted.",
+        hint=_hint(outcomes),
+        **Listing(COLUMNS, _rows(outcomes)).answer(),
+    )
+    error.is_counted = True
+    return error
+
+
+def _listing(outcomes: Outcomes) -> Listing:
+    hint = _hint(outcomes)
+    return Listing(COLUMNS, _rows(outcomes), extra={"hint": hint} if hint else {})
+
+
+def _rows(outcomes: Outcomes) -> list[list[str]]:
+    return [[ref, outcome.result, outcome.note] for ref, outcome in outcomes.items()]
+
+
+def _hint(outcomes: Outcomes) -> str:
+    """The hint of the first error of each kind."""
+    hints: dict[type[CtxhubError], str] = {}
+    for outcome in outcomes.values():
+        if outcome.error and outcome.error.hint:
+            hints.setdefault(type(outcome.error), outcome.error.hint)
+    return " ".join(dict.fromkeys(hints.values()))
