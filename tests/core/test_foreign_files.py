@@ -278,7 +278,7 @@ def test_a_lock_file_of_another_program_is_refused(tmp_path: Path) -> None:
 
 
 def test_the_lock_file_of_a_hub_is_taken(tmp_path: Path) -> None:
-    (tmp_path / "hub.lock").write_text(f"{4242:<20}{time.time():<30.3f}")
+    (tmp_path / "hub.lock").write_text(f"{4242:<20}{1_764_000_000:<30.3f}")
     refuse_foreign_lock_file(tmp_path / "hub")
 
 
