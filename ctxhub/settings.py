@@ -33,9 +33,9 @@ HTTPS = BASE_URL.startswith("https://")
 CSRF_TRUSTED_ORIGINS = [BASE_URL] if HTTPS else []
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = HTTPS
 SECURE_HSTS_SECONDS = env.number("CTXHUB_HSTS_SECONDS", 0, at_most=63_072_000)
-SECURE_PROXY_SSL_HEADER = (
-    ("HTTP_X_FORWARDED_PROTO", "https") if env.flag("CTXHUB_BEHIND_PROXY", default=False) else None
-)
+BEHIND_PROXY = env.flag("CTXHUB_BEHIND_PROXY", default=False)
+# For the WSGI application: in ASGI, ctxhub/mcp/addresses.py removes the header.
+SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if BEHIND_PROXY else None
 X_FRAME_OPTIONS = "DENY"
 
 # -- The database: SQLite in var/, or what DATABASE_URL names --------------------------------------

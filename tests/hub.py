@@ -146,7 +146,8 @@ def running_hub() -> Iterator[LiveHub]:
         listening.bind(("127.0.0.1", 0))
         port: int = listening.getsockname()[1]
         app = Dispatcher(DjangoHandler().answer, runs_tasks=False)
-        server = uvicorn.Server(uvicorn.Config(app, http=LimitedProtocol, log_level="warning"))
+        config = uvicorn.Config(app, http=LimitedProtocol, proxy_headers=False, log_level="warning")
+        server = uvicorn.Server(config)
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
         thread.start()
         while not server.started:

@@ -21,6 +21,7 @@ from ctxhub.core.kit.headers import AGENT_HEADER, SESSION_HEADER, header_text
 from ctxhub.core.kit.inputs import clean_agent
 from ctxhub.core.kit.write_queue import QueueTimeout
 from ctxhub.mcp import cross_origin, request_bodies
+from ctxhub.mcp.addresses import take_proxy_headers
 from ctxhub.mcp.connections import when_ending
 from ctxhub.mcp.db_threads import run_in_thread
 from ctxhub.mcp.json_size import refuse_many_values
@@ -47,6 +48,7 @@ Mode = Literal["both", "api", "mcp"]
 
 CALLER = "ctxhub.caller"
 PATHS = ("/mcp", "/mcp/")
+SENT_ONCE = (b"host", b"authorization", b"origin")
 
 
 class Dispatcher:
@@ -78,7 +80,12 @@ class Dispatcher:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
             await self._run_lifespan(receive, send)
-        elif scope["type"] == "http" and scope["path"] in PATHS and self._serves_mcp:
+            return
+        take_proxy_headers(scope)
+        if name := _sent_twice(scope):
+            answer = refuse if scope["path"] in PATHS else _refuse
+            await answer(send, 400, InvalidInput(f"The header {name} was sent twice."))
+        elif scope["path"] in PATHS and self._serves_mcp:
             await self._serve_mcp(scope, receive, send)
         elif self._serves_django or scope.get("path") in ("/healthz", "/readyz"):
             await self._serve_django(scope, receive, send)
@@ -170,6 +177,12 @@ class Dispatcher:
             scope = {**scope, "path": "/mcp", CALLER: caller}
             send = with_own_refusals(scope, body, send)
             await self._manager.handle_request(scope, with_body(body, receive), send)
+
+
+def _sent_twice(scope: Scope) -> str:
+    """A header that decides who speaks to whom and came twice; "" if none. Readers differ in which counts."""
+    names = [name for name, _ in scope["headers"]]
+    return next((name.decode().title() for name in SENT_ONCE if names.count(name) > 1), "")
 
 
 def _headers(scope: Scope) -> dict[str, str]:

@@ -64,6 +64,7 @@ class Command(BaseCommand):
             ws="none",
             log_config=None,
             server_header=False,
+            proxy_headers=False,  # ctxhub/mcp/addresses.py reads them.
             timeout_graceful_shutdown=SECONDS_TO_FINISH,
             timeout_keep_alive=SECONDS_KEPT_ALIVE,
         )
