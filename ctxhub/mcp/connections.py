@@ -1,15 +1,23 @@
 """The HTTP protocol of `serve`: limits the connections of a process, and the size and time of requests."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from itertools import count
 from typing import Any
 
 from django.conf import settings
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
+from ctxhub.mcp.addresses import counted_address
+
+MOST_OF_ADDRESS = 200
 MOST_HEADER_BYTES = 64 * 1024
 SECONDS_TO_SEND = 60.0
 SECONDS_KEPT_ALIVE = 75  # An agent may think for a minute between two calls.
+
+NO_ROOM = "This process has no free connection: try again soon."
+NO_ROOM_FOR_ADDRESS = f"Your address has {MOST_OF_ADDRESS} connections to this process: close some."
+TOO_SLOW = "Others needed this connection, and no whole request had come on it."
 
 when_ending: list[Callable[[], None]] = []
 """Called when the process begins to end."""
@@ -20,10 +28,18 @@ class LimitedProtocol(HttpToolsProtocol):
 
     The time limit ends with the whole request: a client that waits for its answer may be silent. Uvicorn
     limits the time between two requests; request_bodies.py answers 408 for a body.
+
+    Where the connections of an address or of the process are used up, a new one takes the place of the
+    oldest on which no whole request has come. One that waits for an answer keeps its place.
     """
+
+    _numbers = count()
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        self._number = next(self._numbers)
+        self._address = ""
+        self._has_sent_request = False
         self._header_bytes: int | None = None  # None unless headers are being read.
         self._request_timer: asyncio.TimerHandle | None = None
 
@@ -31,10 +47,33 @@ class LimitedProtocol(HttpToolsProtocol):
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
-        if len(self.connections) > settings.MAX_CONNECTIONS:
-            self._refuse(503, "Service Unavailable", "This process has no free connection: try again soon.")
+        self._address = counted_address(self.client[0] if self.client else None)
+        if not self._finds_room(self._of_same_address(), MOST_OF_ADDRESS):
+            self._refuse_connection(NO_ROOM_FOR_ADDRESS)
+        elif not self._finds_room(self._open_connections(), settings.MAX_CONNECTIONS):
+            self._refuse_connection(NO_ROOM)
         else:
             self._expect_request()
+
+    def _open_connections(self) -> list["LimitedProtocol"]:
+        """Those of the process, this one included."""
+        every: Iterable[Any] = self.connections
+        return [each for each in every if not each.transport.is_closing()]
+
+    def _of_same_address(self) -> list["LimitedProtocol"]:
+        if not self._address:
+            return []
+        return [each for each in self._open_connections() if each._address == self._address]
+
+    def _finds_room(self, among: list["LimitedProtocol"], most: int) -> bool:
+        """Whether there are at most so many, if need be after the oldest without a request is closed."""
+        if len(among) <= most:
+            return True
+        idle = [each for each in among if each is not self and not each._has_sent_request]
+        if not idle:
+            return False
+        min(idle, key=lambda each: each._number)._refuse_connection(TOO_SLOW)
+        return True
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._stop_timer()
@@ -69,6 +108,7 @@ class LimitedProtocol(HttpToolsProtocol):
 
     def on_message_complete(self) -> None:
         self._stop_timer()
+        self._has_sent_request = True
         super().on_message_complete()
 
     def send_400_response(self, msg: str) -> None:
@@ -106,6 +146,9 @@ class LimitedProtocol(HttpToolsProtocol):
             self._refuse(408, "Request Timeout", f"The headers did not come within {SECONDS_TO_SEND:.0f} s.")
         elif not self._owes_answer():
             self.transport.close()  # It was answered without its body.
+
+    def _refuse_connection(self, message: str) -> None:
+        self._refuse(503, "Service Unavailable", message)
 
     def _refuse(self, status: int, phrase: str, message: str) -> None:
         """Answer and close. On a connection with an unfinished answer only close."""
