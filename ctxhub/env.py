@@ -99,14 +99,16 @@ def _root(value: str) -> tuple[str, Path]:
 def database(name: str, default: Path, default_of: str) -> dict[str, Any]:
     """Django's database settings for the URL in the variable, or without one for the SQLite file `default`.
 
-    `default_of` is the variable that names the folder of `default`. The file may be missing, but its folder
-    must be writable. Errors do not repeat the URL: it may contain a password.
+    `default_of` is the variable that names the folder of `default`. The file may be missing if its folder is
+    writable. Errors do not repeat the URL: it may contain a password.
     """
     url = text(name)
     parsed: dict[str, Any] = dict(_parsed(name, url or f"sqlite:///{quote(str(default))}"))
     if parsed["ENGINE"].endswith("sqlite3"):
         file = ROOT / parsed["NAME"]
-        reason = _no_file(file) if url else _no_folder(file.parent) or _no_regular_file(file)
+        reason = ""
+        if not os.path.isfile(file):
+            reason = _no_file(file) if url else _no_folder(file.parent) or _no_regular_file(file)
         if reason:
             raise BadVariable(f"{name if url else default_of} cannot be used: {reason}.")
         parsed["NAME"] = os.path.realpath(file)  # SQLite's own files are beside what a link leads to.

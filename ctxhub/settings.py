@@ -10,7 +10,7 @@ from urllib.parse import quote
 from django.utils.functional import SimpleLazyObject
 
 from ctxhub import env
-from ctxhub.core.kit.sqlite_file import ConnectionToExisting
+from ctxhub.core.kit.read_only import HubConnection
 
 BASE_DIR = env.ROOT
 VAR_DIR = env.folder("CTXHUB_VAR_DIR", BASE_DIR / "var")
@@ -48,7 +48,7 @@ _database["ATOMIC_REQUESTS"] = False  # A read inside atomic() would be a writer
 if _database["ENGINE"].endswith("sqlite3"):
     _database["CONN_MAX_AGE"] = None
     _database["OPTIONS"] = {
-        "factory": ConnectionToExisting,
+        "factory": HubConnection,
         "timeout": 20,
         "transaction_mode": "IMMEDIATE",
         "init_command": (

@@ -15,9 +15,10 @@ from ctxhub.core.kit.errors import CtxhubError
 from ctxhub.core.kit.failures import UNWRITABLE, is_unwritable
 from ctxhub.core.kit.hub_files import Missing, NotAHub
 from ctxhub.core.kit.newer_schema import find_unknown_migrations
+from ctxhub.core.kit.write_queue import UNWRITABLE_FILES
 
 SECONDS_TO_CONNECT = 5
-DISK_FULL = (errno.ENOSPC, errno.EDQUOT)
+DISK_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 @contextmanager
@@ -37,6 +38,14 @@ def as_command_errors() -> Iterator[None]:
         raise CommandError(
             f"{error.filename} cannot be written or read: {error.strerror}. Is CTXHUB_VAR_DIR right?"
         ) from error
+
+
+def is_about_writing(error: CommandError) -> bool:
+    """Whether the command was stopped by a full or read-only disk or database."""
+    cause = error.__cause__
+    if isinstance(cause, OSError):
+        return cause.errno in UNWRITABLE_FILES
+    return cause is not None and is_unwritable(cause)
 
 
 def unusable_database(error: DatabaseError | sqlite3.Error) -> str:

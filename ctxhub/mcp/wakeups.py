@@ -161,6 +161,7 @@ class _Sqlite:
         return before != self._seen
 
     def _version(self) -> int:
+        connection.close_if_unusable_or_obsolete()  # One that may not write would see no change.
         with connection.cursor() as cursor:
             cursor.execute("PRAGMA data_version")
             return int(cursor.fetchone()[0])

@@ -81,14 +81,14 @@ class Installation:
         return _database_name(self.folder)
 
     @contextmanager
-    def serving(self, *arguments: str) -> Iterator["Server"]:
+    def serving(self, *arguments: str, logs: bool = True) -> Iterator["Server"]:
         """A `serve` process with these arguments that already answers requests."""
         with (self.folder / "stderr").open("w+") as errors:
             process = subprocess.Popen(
                 [sys.executable, "-c", PATIENT_SERVE, *arguments],
                 env=self.environment,
                 stdout=subprocess.PIPE,
-                stderr=errors,
+                stderr=errors if logs else subprocess.DEVNULL,
                 text=True,
             )
         try:

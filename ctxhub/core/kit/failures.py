@@ -9,7 +9,7 @@ from django.db import DatabaseError, InterfaceError, OperationalError
 
 from ctxhub.core.kit.errors import CtxhubError
 from ctxhub.core.kit.newer_schema import NewerSchema
-from ctxhub.core.kit.write_queue import QueueTimeout
+from ctxhub.core.kit.write_queue import NoLockFile, QueueTimeout
 
 DATABASE_AWAY = (OperationalError, InterfaceError)
 RETRY_SECONDS = 5
@@ -72,6 +72,8 @@ def _log_newer(level: int, what: str, reason: str) -> None:
 
 def is_unwritable(error: BaseException) -> bool:
     """Whether the database refused a write because its disk is full or read-only."""
+    if isinstance(error, NoLockFile):
+        return True
     if not isinstance(error, DatabaseError):
         return False
     state = getattr(error.__cause__, "sqlstate", None)

@@ -1,5 +1,6 @@
 """The queue of writers on SQLite: a lock shared by threads and processes of one machine."""
 
+import errno
 import os
 import re
 import stat
@@ -22,6 +23,8 @@ except ImportError:  # Windows: threads queue, processes rely on SQLite's busy t
 
 MOST_SECONDS = 20.0
 LONGEST_RECORD = 100
+NO_WAIT = getattr(os, "O_NONBLOCK", 0)  # The name may be that of a pipe.
+UNWRITABLE_FILES = (errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 _RECORD = re.compile(rb"[0-9. ]{0,%d}" % LONGEST_RECORD, re.ASCII)
 
@@ -31,6 +34,10 @@ waited_before: ContextVar[float] = ContextVar("waited_before", default=0.0)
 
 class QueueTimeout(OperationalError):
     """The turn did not come in 20 s."""
+
+
+class NoLockFile(OperationalError):
+    """The lock file is missing, and cannot be made on a full or read-only disk."""
 
 
 @frozen
@@ -179,7 +186,7 @@ class _Waiter:
 
 def open_lock_file(path: Path) -> int:
     """Open the file of the queue, or make it. Refuses one that holds anything but the record of a turn."""
-    file = open_private(path, os.O_RDWR | getattr(os, "O_NONBLOCK", 0))
+    file = _open(path)
     if stat.S_ISREG(os.fstat(file).st_mode) and _RECORD.fullmatch(os.read(file, LONGEST_RECORD + 1)):
         return file
     os.close(file)
@@ -210,6 +217,19 @@ def _read_turn(record: bytes) -> Turn | None:
         return Turn(int(words[0]), max(0.0, time.time() - float(words[1])))
     except (ValueError, IndexError):
         return None
+
+
+def _open(path: Path) -> int:
+    """A descriptor of the lock file, which can be locked even where it cannot be written."""
+    try:
+        return open_private(path, os.O_RDWR | NO_WAIT)
+    except OSError as error:
+        if error.errno not in UNWRITABLE_FILES:
+            raise
+        try:
+            return os.open(path, os.O_RDONLY | NO_WAIT)
+        except OSError:
+            raise NoLockFile(str(error)) from error
 
 
 def _lock_file() -> Path:

@@ -11,7 +11,7 @@ from uvicorn.supervisors import Multiprocess
 
 from ctxhub import env
 from ctxhub.management.ports import free_port
-from ctxhub.management.refusals import as_command_errors, refuse_unmigrated
+from ctxhub.management.refusals import as_command_errors, is_about_writing, refuse_unmigrated
 from ctxhub.management.worker_sockets import HAS_SHARES, WorkerSocket
 from ctxhub.mcp.connections import SECONDS_KEPT_ALIVE
 
@@ -44,7 +44,7 @@ class Command(BaseCommand):
             raise CommandError("--port is a number from 0 to 65535.")
         port = free_port(host, options["port"])
         if options["setup"]:
-            call_command("setup", no_input=True, opened_at=_url(host, port), stdout=self.stdout)
+            self._set_up(_url(host, port))
         with as_command_errors():
             refuse_unmigrated()
         str(settings.SECRET_KEY)  # Created, if missing, before workers start.
@@ -69,6 +69,15 @@ class Command(BaseCommand):
             timeout_keep_alive=SECONDS_KEPT_ALIVE,
         )
         self.stdout.write("Stopped.")
+
+    def _set_up(self, opened_at: str) -> None:
+        """Run setup. A hub that was set up before is served even if nothing can be written now."""
+        try:
+            call_command("setup", no_input=True, opened_at=opened_at, stdout=self.stdout)
+        except CommandError as error:
+            if not is_about_writing(error):
+                raise
+            self.stderr.write(f"Note: setup could not write, the hub is served as it is. {error}")
 
 
 def _run(**options: Any) -> None:
