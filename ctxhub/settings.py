@@ -110,6 +110,7 @@ MIDDLEWARE = [
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "ctxhub.core.admin.known_browsers.KnownBrowsers",
     "ctxhub.middleware.AdminTimeZone",
     "ctxhub.core.admin.remembered.RememberedProject",
     "django.contrib.messages.middleware.MessageMiddleware",
