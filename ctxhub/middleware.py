@@ -1,4 +1,4 @@
-"""Middleware: content security policy, the time zone of admin pages, a page where nothing can be written."""
+"""Middleware: content security policy, the time zone of admin pages, a page for a failing database."""
 
 from collections.abc import Callable
 
@@ -8,8 +8,9 @@ from django.utils import timezone
 
 from ctxhub.core.accounts.selectors.config import read_config
 from ctxhub.core.admin.access import shown_project
-from ctxhub.core.kit.failures import failure_of, is_unwritable, log_failure
+from ctxhub.core.kit.failures import failure_of, is_outage, is_unwritable, log_failure
 from ctxhub.core.kit.newer_schema import NewerSchema, refuse_newer_schema
+from ctxhub.core.kit.outcomes import telling_outcome
 
 READS = ("GET", "HEAD", "OPTIONS")
 STRICT = (
@@ -51,8 +52,8 @@ class AdminTimeZone:
             return self.get_response(request)
 
 
-class UnwritableDatabase:
-    """Answers a page whose write fails for a full or read-only disk with 503 and a plain message.
+class DatabaseFailures:
+    """Answers a page whose database cannot be written or does not answer with 503 and a plain message.
 
     So it does for every form, if the database is newer than this process: accounts and sign-ins are written
     by Django, which does not ask.
@@ -66,18 +67,22 @@ class UnwritableDatabase:
             try:
                 refuse_newer_schema()
             except NewerSchema as error:
-                return _unwritable_page(request, error)
-        return self.get_response(request)
+                return _failure_page(request, error)
+        with telling_outcome():
+            return self.get_response(request)
 
     def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:
-        is_told = is_unwritable(error) or isinstance(error, NewerSchema)
-        return _unwritable_page(request, error) if is_told else None
+        is_told = is_outage(error) or isinstance(error, NewerSchema)
+        return _failure_page(request, error) if is_told else None
 
 
-def _unwritable_page(request: HttpRequest, error: Exception) -> HttpResponse:
+def _failure_page(request: HttpRequest, error: Exception) -> HttpResponse:
     log_failure(request.path, error)
     failure = failure_of(error)
-    response = render(request, "503.html", {"message": failure.message, "hint": failure.hint}, status=503)
+    is_refused = is_unwritable(error) or isinstance(error, NewerSchema)
+    title = "Not saved" if is_refused else "The database does not answer"
+    context = {"title": title, "message": failure.message, "hint": failure.hint}
+    response = render(request, "503.html", context, status=503)
     response.headers["Retry-After"] = str(failure.details["retry_after"])
     response._has_been_logged = True  # type: ignore[attr-defined]  # Else Django logs it again.
     return response

@@ -104,7 +104,7 @@ MIDDLEWARE = [
     "ctxhub.static_files.StaticFiles",
     "ctxhub.static_files.CompressPages",
     "ctxhub.middleware.ContentSecurityPolicy",
-    "ctxhub.middleware.UnwritableDatabase",
+    "ctxhub.middleware.DatabaseFailures",
     "ctxhub.core.api.cors.CrossOrigin",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",

@@ -11,6 +11,7 @@ from mcp.shared._httpx_utils import create_mcp_http_client
 
 from ctxhub.core.events import mail
 from ctxhub.core.kit.caller import Caller
+from ctxhub.core.kit.failures import AWAY, NOTHING_WRITTEN
 from ctxhub.core.models import Project
 from memory.models import Decision
 from tests.databases import database_away
@@ -43,7 +44,10 @@ def is_away(reply: Reply, request_id: int | None) -> bool:
     error = reply.body["error"]
     assert (reply.status, reply.headers["retry-after"]) == (503, "5")
     assert (reply.body["jsonrpc"], reply.body["id"]) == ("2.0", request_id)
-    assert (error["code"], error["message"]) == (-32603, "The database does not answer; perhaps soon.")
+    assert (error["code"], error["message"]) == (
+        -32603,
+        f"{AWAY} {NOTHING_WRITTEN}",
+    )
     expected = {"error": "internal", "message": error["message"], "retry_after": 5}
     return bool(error["data"] == expected)
 

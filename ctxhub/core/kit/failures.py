@@ -9,6 +9,7 @@ from django.db import DatabaseError, InterfaceError, OperationalError
 
 from ctxhub.core.kit.errors import CtxhubError
 from ctxhub.core.kit.newer_schema import NewerSchema
+from ctxhub.core.kit.outcomes import may_be_done
 from ctxhub.core.kit.write_queue import NoLockFile, QueueTimeout
 
 DATABASE_AWAY = (OperationalError, InterfaceError)
@@ -16,7 +17,14 @@ RETRY_SECONDS = 5
 UNWRITABLE_RETRY_SECONDS = 30
 UNWRITABLE_FOR_SECONDS = 60
 NEWER_LOGGED_EVERY_SECONDS = 60.0
-UNWRITABLE = "The hub cannot write: its disk is full or read-only. Nothing was written."
+NOTHING_WRITTEN = "Nothing was written."
+AWAY = "The database does not answer; perhaps soon."
+MAY_BE_DONE = "What you sent may have been done, wholly or in part."
+MAY_BE_DONE_HINT = (
+    "Read it before you send it again. With the same request id (MCP: _meta ctxhub/request_id, REST: "
+    "Idempotency-Key) a call is safe to repeat."
+)
+UNWRITABLE = f"The hub cannot write: its disk is full or read-only. {NOTHING_WRITTEN}"
 UNWRITABLE_HINT = "Reading goes on. Ask the administrator to free space or to make the database writable."
 NEWER = "A newer version of ctxhub has migrated the database: this process writes no more. It wrote nothing."
 NEWER_HINT = "Restart this process, which runs the older version; ask the administrator. Reading goes on."
@@ -34,16 +42,24 @@ class Failure(CtxhubError):
 
 
 def failure_of(error: Exception, what: str = "The hub failed") -> Failure:
-    """The error for the response, without internal details."""
+    """The error for the response, without internal details. It says whether anything was written."""
+    failure = _failure_of(error, what)
+    if may_be_done(error):
+        message = f"{failure.message.removesuffix(NOTHING_WRITTEN)}{MAY_BE_DONE}"
+        return Failure(message, hint=MAY_BE_DONE_HINT, **failure.details)
+    return failure
+
+
+def _failure_of(error: Exception, what: str) -> Failure:
     if isinstance(error, QueueTimeout):
-        return Failure(f"No turn to write: {error}. Nothing was written.", retry_after=RETRY_SECONDS)
+        return Failure(f"No turn to write: {error}. {NOTHING_WRITTEN}", retry_after=RETRY_SECONDS)
     if isinstance(error, NewerSchema):
         return Failure(NEWER, hint=NEWER_HINT, retry_after=UNWRITABLE_RETRY_SECONDS)
     if is_unwritable(error):
         return Failure(UNWRITABLE, hint=UNWRITABLE_HINT, retry_after=UNWRITABLE_RETRY_SECONDS)
     if isinstance(error, DATABASE_AWAY):
-        return Failure("The database does not answer; perhaps soon.", retry_after=RETRY_SECONDS)
-    return Failure(f"{what}; its log says why. Nothing was written.")
+        return Failure(f"{AWAY} {NOTHING_WRITTEN}", retry_after=RETRY_SECONDS)
+    return Failure(f"{what}; its log says why. {NOTHING_WRITTEN}")
 
 
 def log_failure(what: str, error: Exception, *, level: int = logging.ERROR) -> None:

@@ -8,6 +8,7 @@ from django.db import OperationalError, connection, transaction
 from ctxhub.core.kit.batches import counted_write, early_writes
 from ctxhub.core.kit.lock_times import hold
 from ctxhub.core.kit.newer_schema import is_newer, refuse_newer_schema
+from ctxhub.core.kit.outcomes import begin_commit
 from ctxhub.core.kit.sql import is_sqlite
 from ctxhub.core.kit.write_queue import QUEUE, QueueTimeout, Turn, describe
 
@@ -21,10 +22,13 @@ def write_transaction(project_id: int) -> Iterator[None]:
     project is taken before anything is read: one writer per project, so events become visible in the order
     of their ids and two batches cannot deadlock. See docs/decisions/0003-one-writer-at-a-time.md.
     """
+    is_outermost = not connection.in_atomic_block
     with counted_write(), hold() as begin, touch_transaction(), early_writes():
         acquire_write_lock(project_id)
         begin()
         yield
+        if is_outermost:
+            begin_commit(project_id)
 
 
 @contextmanager

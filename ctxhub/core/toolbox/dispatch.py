@@ -15,6 +15,7 @@ from ctxhub.core.kit.caller import Caller, acting
 from ctxhub.core.kit.errors import CtxhubError, InvalidInput, shown
 from ctxhub.core.kit.inputs import clean_agent, clean_one_of
 from ctxhub.core.kit.listing import Listing, with_rows
+from ctxhub.core.kit.outcomes import telling_outcome
 from ctxhub.core.refusals.services import KIND_OF_NAME, count_refusal, is_refusal, ref_in
 from ctxhub.core.toolbox.actions import SESSION, Action, find_tool
 from ctxhub.core.toolbox.argument_types import present
@@ -37,7 +38,8 @@ def call(
     nothing; an id of another call is a Conflict. Raises CtxhubError; then nothing was written.
     """
     try:
-        return _call(caller, tool_name, arguments, request_id)
+        with telling_outcome():
+            return _call(caller, tool_name, arguments, request_id)
     except CtxhubError as error:
         if is_refusal(error):
             count_refusal(_speaker(caller, arguments), error, _ref_named(tool_name, arguments))
