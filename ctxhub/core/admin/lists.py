@@ -3,13 +3,17 @@
 from collections.abc import Mapping
 from typing import Any
 
-from django.contrib.admin.views.main import ALL_VAR, ORDER_VAR, PAGE_VAR, SEARCH_VAR
+from django.contrib.admin.options import IncorrectLookupParameters
+from django.contrib.admin.views.main import ALL_VAR, ERROR_FLAG, ORDER_VAR, PAGE_VAR, SEARCH_VAR
+from django.core.exceptions import FieldError
+from django.db import DataError
 from django.http import HttpRequest
 
 from ctxhub.core.admin.unfold_compat import ChangeList
 from ctxhub.core.kit.frozen import frozen
 
 # Order and page do not filter, and the search box shows its own text.
+UNREADABLE = (ValueError, OverflowError, DataError, FieldError)
 NO_FILTERS = frozenset({ALL_VAR, ORDER_VAR, PAGE_VAR, SEARCH_VAR})
 
 
@@ -22,7 +26,22 @@ class ActiveFilter:
     url: str
 
 
-class FilteredList(ChangeList):
+class ReadableQuery(ChangeList):
+    """A list whose query string nobody has to trust: what cannot be read redirects to the whole list.
+
+    Django does so for filters itself, but fails for dates that no calendar has and numbers beyond a column.
+    """
+
+    def __init__(self, request: HttpRequest, *args: Any, **options: Any) -> None:
+        try:
+            super().__init__(request, *args, **options)
+        except UNREADABLE as error:
+            if not request.GET.keys() - {ERROR_FLAG, "project"}:
+                raise
+            raise IncorrectLookupParameters(str(error)) from error
+
+
+class FilteredList(ReadableQuery):
     def active_filters(self) -> list[ActiveFilter]:
         dates = f"{self.date_hierarchy}__"
         return [

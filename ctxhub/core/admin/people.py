@@ -17,7 +17,8 @@ from unfold.widgets import UnfoldBooleanSwitchWidget
 
 from ctxhub.core.accounts.selectors.people import is_superuser
 from ctxhub.core.admin.base import Menu
-from ctxhub.core.admin.unfold_compat import DropdownFilter, ModelAdmin, TabularInline
+from ctxhub.core.admin.lists import ReadableQuery
+from ctxhub.core.admin.unfold_compat import ChangeList, DropdownFilter, ModelAdmin, TabularInline
 from ctxhub.core.models import Membership
 from ctxhub.core.templatetags.moments import moment
 
@@ -38,6 +39,9 @@ class SuperusersOnly(ModelAdmin):
         return is_superuser(request.user)
 
     has_add_permission = has_change_permission = has_delete_permission = has_view_permission
+
+    def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[ChangeList]:
+        return ReadableQuery
 
 
 class PersonCreationForm(UserCreationForm):

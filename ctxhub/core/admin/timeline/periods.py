@@ -22,6 +22,7 @@ VISIT = "visit"
 LONGEST = timedelta(days=31)
 SHORTEST = timedelta(minutes=1)
 EVENING = time(18)
+YEARS = range(1900, 9000)
 FIELD_FORMAT = "%Y-%m-%dT%H:%M"
 
 
@@ -104,6 +105,8 @@ def _between(first: str, last: str, zone: ZoneInfo, now: datetime) -> Period | s
 def _read(text: str, zone: ZoneInfo) -> datetime | None:
     try:
         at = parse_datetime(text.strip())
-        return at and (at if at.tzinfo else at.replace(tzinfo=zone)).astimezone(UTC)
+        read = at and (at if at.tzinfo else at.replace(tzinfo=zone)).astimezone(UTC)
     except (ValueError, OverflowError):
         return None
+    # Beyond, the same time in another zone may have no date any more.
+    return read if read and read.year in YEARS else None
