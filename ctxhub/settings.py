@@ -75,9 +75,9 @@ DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 # -- Apps: BASE_APPS always, WEB_APPS only with CTXHUB_WEB -----------------------------------------
 
 BASE_APPS = [
+    "ctxhub",  # Its createsuperuser comes before that of Django.
     "django.contrib.auth",
     "django.contrib.contenttypes",
-    "ctxhub",
     "ctxhub.core",
     "memory",
     "messaging",

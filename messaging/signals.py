@@ -6,6 +6,7 @@ from django.db.models import QuerySet
 from django.db.models.signals import post_delete, post_save, pre_delete, pre_save
 from django.dispatch import receiver
 
+from ctxhub.core.accounts.services.people import person_renamed
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import current
 from ctxhub.core.kit.transactions import acquire_write_lock, write_transaction
@@ -14,7 +15,7 @@ from ctxhub.core.search.services.index import index_again
 from ctxhub.core.vocabulary.services.names import agent_registered, register_agent
 from messaging.history import Sent, claim_data, done_data, record_changes, record_deleted, record_sent
 from messaging.models import Delivery, Message, MessageType, RequestState
-from messaging.sql.deliveries import deliver_standing, deliver_to_everyone, mark_read
+from messaging.sql.deliveries import deliver_standing, deliver_to_everyone, mark_read, rename_recipient
 from messaging.sql.message_writes import copy_to_deliveries
 from messaging.sql.results import insert_results, replace_results
 
@@ -42,6 +43,13 @@ def deliver_to_new_agent(instance: Agent, created: bool, raw: bool = False, **_:
     if created and not raw:
         with write_transaction(instance.project_id):
             deliver_standing(instance.project_id, instance.pk)
+
+
+@receiver(person_renamed)
+def deliver_under_new_name(project_id: int, was: str, name: str, **_: Any) -> None:
+    """What a person was sent follows them."""
+    if renamed := rename_recipient(project_id, was, name):
+        index_again(project_id, "message", renamed)
 
 
 # -- Messages --------------------------------------------------------------------------------------

@@ -17,6 +17,7 @@ from django.test import TransactionTestCase
 from pytest_django import DjangoDbBlocker
 from whitenoise.middleware import WhiteNoiseMiddleware
 
+from ctxhub.core.accounts.selectors.names_of_people import forget_names
 from ctxhub.core.accounts.services import agents, visitors
 from ctxhub.core.accounts.services.access_tokens import create_token, forget_tokens
 from ctxhub.core.accounts.services.projects import create_project
@@ -165,6 +166,7 @@ def _vacuumed(request: pytest.FixtureRequest) -> Iterator[None]:
 def nothing_remembered() -> None:
     """Clear the caches of the process: tests roll back, so ids are used again."""
     forget_tokens()
+    forget_names()
     agents._touched.clear()
     retention._cleaned.clear()
     visitors._looked.clear()

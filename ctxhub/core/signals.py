@@ -5,6 +5,7 @@ from datetime import datetime
 from typing import Any
 
 from django.apps import AppConfig
+from django.contrib.auth import get_user_model
 from django.db import DEFAULT_DB_ALIAS, connection, transaction
 from django.db.backends.signals import connection_created
 from django.db.migrations.executor import MigrationExecutor
@@ -13,12 +14,14 @@ from django.db.models.signals import post_delete, post_migrate, post_save, pre_d
 from django.dispatch import receiver
 
 from ctxhub.core import registry
+from ctxhub.core.accounts.selectors.names_of_people import forget_names
 from ctxhub.core.accounts.services.access_tokens import forget_tokens
+from ctxhub.core.accounts.services.people import check_new_member, rename_person
 from ctxhub.core.events.services.cleanup import cleanup_sometimes
 from ctxhub.core.events.services.events import recorded
 from ctxhub.core.kit.models import NamedRow
 from ctxhub.core.kit.transactions import acquire_write_lock, write_transaction
-from ctxhub.core.models import AccessToken, Agent, Category, Layer, Project, Scope, Tag
+from ctxhub.core.models import AccessToken, Agent, Category, Layer, Membership, Project, Scope, Tag
 from ctxhub.core.registry import Noun, indexed_nouns, searched_nouns
 from ctxhub.core.search.services.index import forget, index_again
 from ctxhub.core.search.services.reindexing import index_missing, mend_parts
@@ -30,6 +33,43 @@ def forget_verified_tokens(**_: Any) -> None:
     """Clear the token cache at once, and again on commit: the old row may be cached in between."""
     forget_tokens()
     transaction.on_commit(forget_tokens)
+
+
+# The fields of an account that say who a person is and what they may do.
+WHO = {"username", "is_active", "is_superuser"}
+
+
+@receiver([post_save, post_delete], sender=Membership)
+@receiver([post_save, post_delete], sender=get_user_model())
+def forget_people(update_fields: Iterable[str] | None = None, **_: Any) -> None:
+    """Clear what is remembered of people, at once and on commit. A sign-in changes nothing of it."""
+    if update_fields is None or WHO.intersection(update_fields):
+        for forget in (forget_names, forget_tokens):
+            forget()
+            transaction.on_commit(forget)
+
+
+@receiver(pre_save, sender=Membership)
+def refuse_namesake(instance: Membership, raw: bool = False, **_: Any) -> None:
+    """Nobody joins a project under the name of its agent: forms ask for another name before."""
+    if instance._state.adding and not raw:
+        check_new_member(instance)
+
+
+@receiver(pre_save, sender=get_user_model())
+def remember_username(
+    instance: Any, raw: bool = False, update_fields: Iterable[str] | None = None, **_: Any
+) -> None:
+    if raw or not instance.pk or (update_fields is not None and "username" not in update_fields):
+        return
+    stored = type(instance).objects.filter(pk=instance.pk).values_list("username", flat=True)
+    instance.__dict__["_ctxhub_was"] = stored.first() or ""
+
+
+@receiver(post_save, sender=get_user_model())
+def rename_agents_of_person(instance: Any, **_: Any) -> None:
+    if (was := instance.__dict__.pop("_ctxhub_was", "")) not in ("", instance.username):
+        rename_person(instance, was)
 
 
 @receiver(recorded)

@@ -53,6 +53,17 @@ def known_names(project_id: int, names: Sequence[str]) -> dict[str, str]:
     return dict(sql.rows(statement, [project_id, *values]))
 
 
+def rename_recipient(project_id: int, was: str, name: str) -> list[int]:
+    """Deliver to `name` what `was` got, and return its messages. What both got stays as it is."""
+    statement = """
+        UPDATE messaging_delivery SET name = %s, folded = %s
+        WHERE project_id = %s AND folded = %s AND message_id NOT IN (
+            SELECT message_id FROM messaging_delivery WHERE project_id = %s AND folded = %s)
+        RETURNING message_id"""
+    new, old = name.casefold(), was.casefold()
+    return [row_id for (row_id,) in sql.rows(statement, [name, new, project_id, old, project_id, new])]
+
+
 def mark_read(project_id: int, folded: str, message_ids: Sequence[int], at: datetime) -> int:
     """Mark these messages as read by the agent. Returns how many were unread."""
     among, values = sql.among("message_id", message_ids)

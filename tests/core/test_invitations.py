@@ -204,6 +204,36 @@ def test_weak_passwords_and_taken_names_are_refused(
     assert Invitation.unscoped.get().state == "open"
 
 
+@pytest.mark.one_engine
+def test_an_account_with_the_name_of_an_agent_is_asked_for_another(
+    host: User, apollo: Project, hermes: Project
+) -> None:
+    Agent.objects.create(project=apollo, name="Claude", folded="claude")
+    user = person("claude", hermes)
+    client = follow(invitation(host, apollo, MEMBER), signed_in(user))
+    assert "choose another" in client.get(JOIN).content.decode()
+    for name in ("", "claude", "CLAUDE", "host", "a b", "c" * 101):
+        assert client.post(JOIN, {"username": name}).status_code == 200
+    assert roles() == {"claude": "member"}
+    assert client.post(JOIN, {"username": "claude-shannon"})["Location"] == "/admin/?project=apollo"
+    assert Membership.objects.get(project=apollo, user=user).get_role_display() == "member"
+    assert client.get("/admin/memory/decision/").status_code == 200  # Still signed in.
+    kinds = {row.name: row.get_kind_display() for row in Agent.objects.in_project(apollo)}
+    assert kinds == {"Claude": "agent", "claude-shannon": "human", "host": "human"}
+
+
+@pytest.mark.one_engine
+def test_a_name_that_is_free_elsewhere_alone_is_refused(host: User, apollo: Project, hermes: Project) -> None:
+    for project, name in ((apollo, "claude"), (hermes, "codex")):
+        Agent.objects.create(project=project, name=name, folded=name)
+    User.objects.bulk_create([User(username="claude", is_staff=True)])
+    user = User.objects.get(username="claude")
+    Membership.objects.create(project=hermes, user=user)
+    client = follow(invitation(host, apollo, MEMBER), signed_in(user))
+    assert "taken" in client.post(JOIN, {"username": "Codex"}).content.decode()
+    assert not Membership.objects.filter(project=apollo, user=user).exists()
+
+
 def test_of_two_at_once_one_joins(host: User, apollo: Project) -> None:
     invitation(host, apollo)
     row = Invitation.unscoped.select_related("project", "created_by").get()

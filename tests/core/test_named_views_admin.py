@@ -48,7 +48,7 @@ def test_an_invalid_cursor_redirects_to_the_first_page(apollo: Project) -> None:
 
 def test_a_stranger_sees_nothing_of_a_project(ada: Caller, apollo: Project, hermes: Project) -> None:
     set_decision_batch(caller=ada, items=[{"key": "secret/key", "value": 1}])
-    stranger = member(hermes, MEMBER, "cy")
+    stranger = member(hermes, MEMBER, "cleo")
     for view in all_views():
         page = stranger.get(f"{VIEWS}/{view}/?project=apollo").content.decode()
         assert "secret/key" not in page

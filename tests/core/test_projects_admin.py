@@ -12,7 +12,7 @@ from django.urls import reverse
 from ctxhub.core.accounts.services.access_tokens import create_token
 from ctxhub.core.accounts.services.projects import create_project
 from ctxhub.core.kit.caller import Caller
-from ctxhub.core.models import Layer, Membership, Project
+from ctxhub.core.models import Agent, Layer, Membership, Project
 from memory.decisions.services.decisions import deprecate_decision, set_decision
 from memory.models import Decision
 from tests.people import ADMIN, MEMBER, VIEWER, member, person, superuser
@@ -74,6 +74,18 @@ def test_an_unknown_username_is_shown_on_the_form(apollo: Project) -> None:
     assert "There is no account with this name." in page.content.decode()
 
 
+def test_an_account_with_the_name_of_an_agent_is_not_added(apollo: Project) -> None:
+    Agent.objects.create(project=apollo, name="Ben", folded="ben")
+    User.objects.create_user("ben", is_staff=True)
+    admin = member(apollo, ADMIN, "ada")
+    ada = {"id": Membership.objects.get().pk, "role": ADMIN.value}
+    page = admin.post(page_of(apollo), members_form(apollo, ada, {"user": "ben", "role": VIEWER.value}))
+    text = page.content.decode()
+    assert "An agent of apollo is called &#x27;Ben&#x27;" in text
+    assert "An invitation asks them for one." in text
+    assert not Membership.objects.filter(user__username="ben").exists()
+
+
 def test_an_administrator_changes_the_role_of_a_member_and_removes_them(apollo: Project) -> None:
     admin = member(apollo, ADMIN, "ada")
     person("ben", apollo)
@@ -126,6 +138,45 @@ def test_an_account_is_created_with_its_membership(apollo: Project) -> None:
     browser = Client()
     assert browser.login(username="ben", password="correct-horse-battery")
     assert browser.get(reverse("admin:memory_decision_changelist")).status_code == 200
+
+
+@pytest.mark.parametrize("name", ["ben", "Ben", "b" * 101])
+def test_an_account_is_not_made_with_the_name_of_an_agent_of_its_project(name: str, apollo: Project) -> None:
+    Agent.objects.create(project=apollo, name="Ben", folded="ben")
+    form = {
+        "username": name,
+        "usable_password": "true",
+        "password1": "correct-horse-battery",
+        "password2": "correct-horse-battery",
+        "memberships-TOTAL_FORMS": 1,
+        "memberships-INITIAL_FORMS": 0,
+        "memberships-0-project": apollo.pk,
+        "memberships-0-role": MEMBER.value,
+    }
+    assert superuser().post(reverse("admin:auth_user_add"), form).status_code == 200
+    assert not User.objects.filter(username=name).exists()
+
+
+@pytest.mark.parametrize("change", [{"username": "Claude"}, {"username": "eve", "is_superuser": "on"}])
+def test_an_account_gets_no_name_of_an_agent(change: dict[str, str], apollo: Project) -> None:
+    for name in ("claude", "eve"):
+        Agent.objects.create(project=apollo, name=name, folded=name)
+    user = User.objects.create_user("eve", is_staff=True)
+    if "is_superuser" not in change:
+        user.username = "ben"
+        user.save()
+        Membership.objects.create(project=apollo, user=user)
+    url = reverse("admin:auth_user_change", args=[user.pk])
+    rows = Membership.objects.filter(user=user)
+    form = {"username": user.username, "is_active": "on", "is_staff": "on", **change}
+    form |= {"memberships-TOTAL_FORMS": str(len(rows)), "memberships-INITIAL_FORMS": str(len(rows))}
+    for row in rows:
+        form |= {"memberships-0-id": str(row.pk), "memberships-0-user": str(user.pk)}
+        form |= {"memberships-0-project": str(apollo.pk), "memberships-0-role": str(row.role)}
+    page = superuser().post(url, form)
+    assert "An agent of apollo is called" in page.content.decode()
+    user.refresh_from_db()
+    assert (user.username in ("ben", "eve"), user.is_superuser) == (True, False)
 
 
 def test_the_list_of_accounts_shows_projects_and_roles(apollo: Project) -> None:

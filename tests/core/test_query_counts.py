@@ -11,6 +11,7 @@ from django.test.utils import CaptureQueriesContext
 from pytest import Subtests  # noqa: PT013  # A name for a type.
 from pytest_django import Settings
 
+from ctxhub.core.accounts.selectors.names_of_people import refuse_name_of_person
 from ctxhub.core.accounts.services import agents
 from ctxhub.core.events.services import cleanup as retention
 from ctxhub.core.kit import clock
@@ -559,7 +560,9 @@ ASKED: dict[str, list[Arguments]] = {
 
 def queries(caller: Caller, name: str, arguments: dict[str, Any]) -> int:
     tool, _, action = name.partition(".")
-    # The agent was just seen and the cleanup just ran: periodic queries are no part of the action.
+    # The agent was just seen, the cleanup just ran, and the names of people were just read: periodic queries
+    # are no part of the action.
+    refuse_name_of_person(caller)
     agents._touched[caller.project_id, caller.agent] = float("inf")
     retention._cleaned[caller.project_id] = (clock.now(), retention.EVERY)
     accesses._noted.clear()

@@ -317,7 +317,7 @@ def test_a_member_of_another_project_finds_nothing_and_gets_no_suggestions(
     lore: None, cy: Caller, hermes: Project
 ) -> None:
     set_decision(caller=cy, key="own", value="What is ours.")
-    stranger = member(hermes, MEMBER, "cy")
+    stranger = member(hermes, MEMBER, "cleo")
     for q in ("sessions", "sesions", "labtop", "ours"):
         for params in ({}, {"project": "apollo"}, {"by": "ada"}, {"match": "fuzzy"}):
             page = page_text(stranger, q, **params)

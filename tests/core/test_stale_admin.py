@@ -130,7 +130,7 @@ def test_a_viewer_sees_and_confirms_nothing(pages: list[str], apollo: Project, a
 
 
 def test_members_of_another_project_see_none(pages: list[str], hermes: Project, ada: Caller) -> None:
-    stranger = member(hermes, username="cy")
+    stranger = member(hermes, username="cleo")
     assert "api/<wbr>auth" not in shown(stranger, LIST)
     post(stranger, f"{pages[0]}confirm/")
     post(stranger, LIST, action="confirm_selected", _selected_action=[1, 2, 3, 4, 5, 6])

@@ -14,7 +14,7 @@ pytestmark = pytest.mark.usefixtures("index_is_kept")
 
 @pytest.fixture
 def admin(apollo: Project) -> Client:
-    return member(apollo, ADMIN, "ada")
+    return member(apollo, ADMIN, "vera")
 
 
 def layer_named(project: Project, name: str) -> Layer:
@@ -30,7 +30,7 @@ def test_a_rename_is_an_event_under_the_persons_name(admin: Client, apollo: Proj
     layer = layer_named(apollo, "data")
     admin.post(reverse("admin:core_layer_change", args=[layer.pk]), {"name": "storage"})
     event = Event.unscoped.select_related("agent").latest("pk")
-    assert (str(event), str(event.agent), event.data) == ("updated layer:storage", "ada", {"was": "data"})
+    assert (str(event), str(event.agent), event.data) == ("updated layer:storage", "vera", {"was": "data"})
 
 
 @pytest.mark.parametrize("name", ["DATA", " data "])

@@ -27,8 +27,8 @@ PASSWORD = "correct-horse-battery"
 
 @pytest.fixture
 def signed_in(page: Page, hub: LiveHub, apollo: Project) -> Page:
-    """A page on which Ada, an administrator of apollo, is signed in."""
-    sign_in(page, hub, person("ada", apollo, ADMIN))
+    """A page on which Vera, an administrator of apollo, is signed in."""
+    sign_in(page, hub, person("vera", apollo, ADMIN))
     return page
 
 

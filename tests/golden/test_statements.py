@@ -9,6 +9,7 @@ import time_machine
 from django.db import connection
 from pytest_django import Settings
 
+from ctxhub.core.accounts.selectors.names_of_people import refuse_name_of_person
 from ctxhub.core.accounts.services import agents
 from ctxhub.core.events.services import cleanup as retention
 from ctxhub.core.kit import clock
@@ -82,6 +83,7 @@ def _prevent_periodic_work(project: Project) -> None:
     agents._touched[project.pk, "ada"] = float("inf")
     retention._cleaned[project.pk] = (clock.now(), retention.EVERY)
     accesses._noted.clear()
+    refuse_name_of_person(Caller(project=project, agent="ada"))
 
 
 def test_statements_of_the_orm(ada: Caller) -> None:

@@ -337,7 +337,7 @@ def test_a_viewer_of_one_project_and_member_of_another_cannot_change_the_first(
 def test_a_constraint_of_another_project_is_neither_shown_nor_changed(
     hermes: Project, constraint: Constraint
 ) -> None:
-    stranger = member(hermes, ADMIN, "cy")
+    stranger = member(hermes, ADMIN, "cleo")
     assert stranger.get(LIST).context["cl"].result_count == 0
     before = dump_project(constraint.project)
     for rest in ("", "deactivate/", "activate/", "history/", "delete/"):

@@ -246,7 +246,7 @@ def test_a_viewer_reads_and_changes_nothing(apollo: Project, context: Context) -
 
 
 def test_a_context_of_another_project_is_neither_shown_nor_changed(hermes: Project, context: Context) -> None:
-    stranger = member(hermes, ADMIN, "cy")
+    stranger = member(hermes, ADMIN, "cleo")
     assert stranger.get(LIST).context["cl"].result_count == 0
     before = dump_project(context.project)
     for rest in ("", "change/", "history/", "delete/"):

@@ -454,7 +454,7 @@ def test_a_viewer_reads_and_changes_nothing(
 
 
 def test_another_projects_memory_is_not_found(hermes: Project, memory: Memory) -> None:
-    stranger = member(hermes, ADMIN, "cy")
+    stranger = member(hermes, ADMIN, "cleo")
     assert stranger.get(LIST).context["cl"].result_count == 0
     before = dump_project(memory.project)
     for rest in ("", "relate/", "change/", "history/", "delete/"):

@@ -163,7 +163,7 @@ def test_a_viewer_reads_revisions_and_restores_none(apollo: Project, ben: Caller
 
 
 def test_another_project_sees_no_revisions(hermes: Project, memory: Memory) -> None:
-    stranger = member(hermes, username="cy")
+    stranger = member(hermes, username="cleo")
     before = dump_project(memory.project)
     for rest in ("revisions/", "restore/"):
         reply = stranger.post(page_of(memory, rest), {"revision": 1, "seen": 1}, follow=True)

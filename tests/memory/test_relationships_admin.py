@@ -262,7 +262,7 @@ def test_a_viewer_reads_and_changes_nothing(apollo: Project, relationship: Relat
 
 
 def test_another_projects_relationship_is_not_found(hermes: Project, relationship: Relationship) -> None:
-    stranger = member(hermes, ADMIN, "cy")
+    stranger = member(hermes, ADMIN, "cleo")
     for query in ("", f"?q={relationship.source}", "?q=decision:cache/engine", "?project=apollo"):
         assert stranger.get(LIST + query, follow=True).context["cl"].result_count == 0
     before = dump_project(relationship.project)

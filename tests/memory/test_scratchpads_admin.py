@@ -535,7 +535,7 @@ def test_a_viewer_reads_and_changes_nothing(apollo: Project, ada: Caller, pad: S
 
 
 def test_another_projects_pad_is_not_found(hermes: Project, pad: Scratchpad) -> None:
-    stranger = member(hermes, ADMIN, "cy")
+    stranger = member(hermes, ADMIN, "cleo")
     before = dump_project(pad.project)
     sent = {"content": "x", "seen": "1", "revision": "1", "post": "yes"}
     for rest in ("", "raw/", "revisions/", "append/", "restore/", "change/", "history/", "delete/"):

@@ -269,7 +269,7 @@ def test_a_viewer_of_one_project_changes_nothing_there(
 
 
 def test_another_projects_workflow_is_not_found(hermes: Project, task: Workflow) -> None:
-    stranger = member(hermes, ADMIN, "cy")
+    stranger = member(hermes, ADMIN, "cleo")
     before = dump_project(task.project)
     for rest in ("", "close/", "reopen/", "change/", "history/", "delete/"):
         stranger.post(page_of(task, rest), {"post": "yes", "name": "x", "metadata": ""})

@@ -350,7 +350,7 @@ def test_nobody_adds_or_changes_a_session(saved: int, apollo: Project) -> None:
 
 @pytest.mark.parametrize("name", ["read", "conversation", "item", "export", "delete", "history"])
 def test_a_session_of_another_project_does_not_exist(saved: int, hermes: Project, name: str) -> None:
-    page = member(hermes, ADMIN, "cy").get(page_of(saved, name), follow=True)
+    page = member(hermes, ADMIN, "cleo").get(page_of(saved, name), follow=True)
     assert "basket" not in page.content.decode()
     assert page.redirect_chain
 

@@ -4,24 +4,29 @@ from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
-from django.contrib import admin
-from django.http import HttpRequest, HttpResponse
-from django.urls import reverse
+from django.contrib import admin, messages
+from django.core.exceptions import PermissionDenied
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.urls import URLPattern, path, reverse
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 from unfold.contrib.filters.admin import ChoicesDropdownFilter
 from unfold.decorators import display
 
+from ctxhub.core.accounts.selectors.namesakes import find_clashes
+from ctxhub.core.accounts.services.people import give_to_person
 from ctxhub.core.admin.access import access_of
 from ctxhub.core.admin.base import Menu, ProjectAdmin
 from ctxhub.core.admin.filters import ProjectFilter
+from ctxhub.core.admin.namesakes import NamesakeFilter
 from ctxhub.core.admin.row_panels import AGENT, panels_of
-from ctxhub.core.admin.urls import in_project, list_url
+from ctxhub.core.admin.urls import in_project, list_url, next_url
 from ctxhub.core.admin.use.of_agent import use_of_agent
 from ctxhub.core.hub.selectors.hub import agents_of, list_agents
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import ADMIN, WRITE
 from ctxhub.core.kit.frozen import frozen
+from ctxhub.core.kit.inputs import read_id
 from ctxhub.core.models import Agent
 from ctxhub.core.templatetags.moments import moment
 
@@ -51,7 +56,7 @@ class AgentAdmin(ProjectAdmin):
     why_missing = ""
 
     list_display = ("name", "is_who", "state", "last_seen", "first_seen", "log")
-    list_filter = (ProjectFilter, ("kind", ChoicesDropdownFilter))
+    list_filter = (ProjectFilter, ("kind", ChoicesDropdownFilter), NamesakeFilter)
     list_select_related = ("project",)
     search_fields = ("name",)
     ordering = ("-last_seen_at", "name")
@@ -110,6 +115,24 @@ class AgentAdmin(ProjectAdmin):
             timeline_url=_timeline_url(agent),
             use_url=list_url("core_tokenuse", project, agent=agent.name),
         )
+
+    # -- The name of a person ----------------------------------------------------------------------
+
+    def get_urls(self) -> list[URLPattern]:
+        give = self.admin_site.admin_view(self.give_view)
+        return [path("give/", give, name="core_agent_give"), *super().get_urls()]
+
+    def give_view(self, request: HttpRequest) -> HttpResponse:
+        """Say that an agent, which a button of another page names, is the person of its name."""
+        agents = self.get_queryset(request).filter(pk=read_id(request.POST.get("agent", "")) or 0)
+        if request.method == "POST" and (agent := agents.first()):
+            if not self._may(request, ADMIN, agent):
+                raise PermissionDenied
+            clashes = [clash for clash in find_clashes([agent.project_id]) if clash.agent == agent]
+            if clashes and not clashes[0].tokens:
+                self.write_each(request, [agent], give_to_person)
+                messages.success(request, f"{agent} is the person of that name.")
+        return HttpResponseRedirect(next_url(request))
 
     def get_queryset(self, request: HttpRequest) -> Any:
         return super().get_queryset(request).select_related("project")

@@ -4,7 +4,8 @@ The link only leads here: its secret leaves the address at once, and who follows
 session. What uses it up is a form, so that programs that look at links do not.
 """
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from django import forms
 from django.contrib.auth import login
@@ -17,10 +18,13 @@ from django.utils.cache import add_never_cache_headers
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_safe
 
+from ctxhub.core.accounts.selectors.namesakes import refuse_taken_username
 from ctxhub.core.accounts.selectors.people import SUPERUSER, find_role
-from ctxhub.core.accounts.services.invitations import find_invitation, is_taken, join, why_closed
+from ctxhub.core.accounts.services.invitations import find_invitation, join, why_closed
+from ctxhub.core.accounts.services.people import check_username
 from ctxhub.core.accounts.services.sign_in import clear_failures, count_attempt, refuse_after_failure
 from ctxhub.core.admin.urls import in_project
+from ctxhub.core.admin.usernames import limit_username
 from ctxhub.core.kit.errors import Conflict, LimitReached, NotFound
 from ctxhub.core.models import Invitation, Membership
 
@@ -40,15 +44,49 @@ class JoinForm(CreationForm):
 
     invitation: Invitation
 
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        limit_username(self.fields["username"])
+
     def clean_username(self) -> str:
         username: str = super().clean_username()  # None if an account has the name.
-        if username and is_taken(self.invitation, username):
-            raise forms.ValidationError(TAKEN)
+        if username:
+            _refuse_taken(lambda: refuse_taken_username(username, project_ids=[self.invitation.project_id]))
         return username
 
     def create_user(self) -> User:
         self.instance.is_staff = True
         return self.save()
+
+
+class NewNameForm(forms.ModelForm):  # type: ignore[type-arg]
+    """Another name for an account whose name an agent of the project has."""
+
+    invitation: Invitation
+
+    class Meta:
+        model = User
+        fields = ("username",)
+        labels: ClassVar = {"username": "Your new name"}
+        help_texts: ClassVar = {"username": "You sign in with it from now on, in all your projects."}
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        limit_username(self.fields["username"])
+
+    def clean_username(self) -> str:
+        username: str = self.cleaned_data["username"]
+        user = User.objects.get(pk=self.instance.pk)
+        joins = [self.invitation.project_id]
+        _refuse_taken(lambda: check_username(user, username, joins=joins))
+        return username
+
+
+def _refuse_taken(check: Callable[[], None]) -> None:
+    try:
+        check()
+    except Conflict as error:
+        raise forms.ValidationError(TAKEN) from error
 
 
 @require_safe
@@ -85,9 +123,33 @@ def show(request: HttpRequest) -> HttpResponseBase:
 def _for_user(request: HttpRequest, invitation: Invitation, user: User) -> HttpResponseBase:
     role = find_role(user, invitation.project_id)
     has_it = role == SUPERUSER or (role is not None and Membership.Role[role.upper()] >= invitation.role)
-    if request.method == "POST" and not has_it:
+    if has_it:
+        return _page(request, invitation, role=role, has_it=True)
+    if _is_taken(invitation, user):
+        return _for_namesake(request, invitation, user)
+    if request.method == "POST":
         return _joined(request, join(invitation, lambda: user), invitation)
-    return _page(request, invitation, role=role, has_it=has_it)
+    return _page(request, invitation, role=role)
+
+
+def _is_taken(invitation: Invitation, user: User) -> bool:
+    """Whether the person would act as an agent of the project, or as somebody else there."""
+    try:
+        check_username(user, user.get_username(), joins=[invitation.project_id])
+    except Conflict:
+        return True
+    return False
+
+
+def _for_namesake(request: HttpRequest, invitation: Invitation, user: User) -> HttpResponseBase:
+    """Ask for another name, under which the account signs in from then on."""
+    was = user.get_username()
+    form = NewNameForm(request.POST if request.method == "POST" else None, instance=user)
+    form.invitation = invitation
+    if request.method == "POST" and form.is_valid():
+        return _joined(request, join(invitation, form.save), invitation)
+    user.username = was
+    return _page(request, invitation, form=form, namesake=was)
 
 
 def _for_guest(request: HttpRequest, invitation: Invitation) -> HttpResponseBase:

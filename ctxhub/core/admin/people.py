@@ -18,7 +18,8 @@ from unfold.widgets import UnfoldBooleanSwitchWidget
 from ctxhub.core.accounts.selectors.people import is_superuser
 from ctxhub.core.admin.base import Menu
 from ctxhub.core.admin.lists import ReadableQuery
-from ctxhub.core.admin.unfold_compat import ChangeList, DropdownFilter, ModelAdmin, TabularInline
+from ctxhub.core.admin.unfold_compat import ChangeList, DropdownFilter, ModelAdmin, ModelForm, TabularInline
+from ctxhub.core.admin.usernames import limit_username, refuse_namesakes, refuse_new_namesake
 from ctxhub.core.models import Membership
 from ctxhub.core.templatetags.moments import moment
 
@@ -45,6 +46,10 @@ class SuperusersOnly(ModelAdmin):
 
 
 class PersonCreationForm(UserCreationForm):
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        limit_username(self.fields["username"])
+
     is_staff = forms.BooleanField(
         label="Can sign in here",
         initial=True,
@@ -62,9 +67,28 @@ class PersonForm(UserChangeForm):
         help_text="Can see and do everything in every project, and manage accounts and projects.",
     )
 
+    def clean(self) -> dict[str, Any] | None:
+        """A new name, and a new superuser's in every project, is no agent's: they would act as it."""
+        cleaned: dict[str, Any] | None = super().clean()
+        if {"username", "is_superuser"}.intersection(self.changed_data) and "username" in self.cleaned_data:
+            limited = User(pk=self.instance.pk, is_superuser=self.cleaned_data.get("is_superuser", False))
+            try:
+                refuse_namesakes(limited, self.cleaned_data["username"])
+            except forms.ValidationError as error:
+                self.add_error("username", error)
+        return cleaned
+
+
+class MembershipForm(ModelForm):
+    def clean(self) -> dict[str, Any] | None:
+        cleaned = super().clean()
+        refuse_new_namesake(self)
+        return cleaned
+
 
 class MembershipInline(TabularInline):
     model = Membership
+    form = MembershipForm
     extra = 0
     verbose_name = "project"
     verbose_name_plural = "Projects: viewers can read, members can read and write, admins can do everything"

@@ -23,6 +23,7 @@ from ctxhub.core.admin.base import Menu, ProjectAdmin, person
 from ctxhub.core.admin.config_form import ConfigForm, config_fieldsets, config_help_texts
 from ctxhub.core.admin.unfold_compat import ModelForm, TabularInline, action
 from ctxhub.core.admin.urls import in_project
+from ctxhub.core.admin.usernames import refuse_new_namesake
 from ctxhub.core.kit.caller import ADMIN
 from ctxhub.core.models import Membership, Project
 from ctxhub.core.project_deletion import delete_project
@@ -57,6 +58,11 @@ class MembershipForm(ModelForm):
     class Meta:
         model = Membership
         fields = ("user", "role")
+
+    def clean(self) -> dict[str, Any] | None:
+        cleaned = super().clean()
+        refuse_new_namesake(self)
+        return cleaned
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)

@@ -19,6 +19,7 @@ from rest_framework.response import Response
 from rest_framework.serializers import BaseSerializer
 from rest_framework.viewsets import GenericViewSet
 
+from ctxhub.core.accounts.selectors.names_of_people import refuse_name_of_person
 from ctxhub.core.accounts.services.agents import touch_agent
 from ctxhub.core.api.ids import ids_of_refs
 from ctxhub.core.api.pages import CursorPages, Page
@@ -151,7 +152,11 @@ class HubViewSet(GenericViewSet[Any]):
         """Check whether the caller may call the action. Runs before arguments are parsed."""
 
     def act_as(self, caller: Caller) -> Caller:
-        """Make `caller` the current caller until the response is complete."""
+        """Make `caller` the current caller until the response is complete.
+
+        Raises NotAllowed for an agent with the name of a person.
+        """
+        refuse_name_of_person(caller)
         self.caller = caller
         self._during.enter_context(acting(caller))
         return caller

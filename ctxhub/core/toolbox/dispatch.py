@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
 
+from ctxhub.core.accounts.selectors.names_of_people import refuse_name_of_person
 from ctxhub.core.accounts.services.agents import touch_agent
 from ctxhub.core.call_sessions import clean_call_session
 from ctxhub.core.events.mail import count_urgent
@@ -60,6 +61,8 @@ def _call(
     action.require_scope(caller, given)
     if agent := _text(given, "agent"):
         caller = caller.speaking_as(clean_agent(agent))
+    refuse_name_of_person(caller)
+    if agent:
         tally.running(caller, action.call, writes=action.writes)
     named = {} if action.takes_session else _take_session(given)
     caller = caller.in_session(named.get(SESSION))
@@ -113,8 +116,12 @@ def _text(given: dict[str, Any], name: str) -> str | None:
 def _speaker(caller: Caller, arguments: Mapping[str, Any]) -> Caller:
     """The caller as the agent that a refused call names, if it may speak as that agent."""
     agent = arguments.get("agent")
+    if not isinstance(agent, str) or not agent:
+        return caller
     with suppress(CtxhubError):
-        return caller.speaking_as(clean_agent(agent)) if isinstance(agent, str) and agent else caller
+        speaker = caller.speaking_as(clean_agent(agent))
+        refuse_name_of_person(speaker)
+        return speaker
     return caller
 
 

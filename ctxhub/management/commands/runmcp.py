@@ -7,6 +7,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import DatabaseError, connections
 
 from ctxhub import env
+from ctxhub.core.accounts.selectors.names_of_people import refuse_name_of_person
 from ctxhub.core.accounts.services.access_tokens import clean_scopes
 from ctxhub.core.call_sessions import clean_call_session
 from ctxhub.core.kit.caller import ALL_SCOPES, Caller, Window
@@ -76,7 +77,7 @@ def find_caller(project: str | None, agent: str, scopes: str, session: str = "")
     The process is a window of its own: without a `session` its calls share one of theirs.
     """
     granted = clean_scopes(scopes.split(",")) if scopes else ALL_SCOPES
-    return Caller(
+    caller = Caller(
         project=find_project(project),
         agent=clean_agent(agent, "--agent") if agent else "system",
         scopes=frozenset(granted),
@@ -85,6 +86,8 @@ def find_caller(project: str | None, agent: str, scopes: str, session: str = "")
         session=session,
         window=Window(),
     )
+    refuse_name_of_person(caller)
+    return caller
 
 
 def admission(slug: str | None, agent: str, scopes: str) -> Callable[[Caller], Caller]:

@@ -6,6 +6,7 @@ from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandParser
 from django.db import connection
 
+from ctxhub.core.accounts.selectors.namesakes import find_clashes
 from ctxhub.core.accounts.services.projects import create_project
 from ctxhub.core.kit.base_url import base_url
 from ctxhub.core.models import Project
@@ -55,6 +56,12 @@ class Command(BaseCommand):
         self.stdout.write(_welcome(project, signin, base_url(opened_at)))
         self.stdout.write(f"{OVER_HTTP}\n{as_text(http_lines(token, opened_at=opened_at))}")
         self.stdout.write(f"{OVER_STDIO}\n{as_text(stdio_lines(project.slug))}\n")
+        self.tell_clashes()
+
+    def tell_clashes(self) -> None:
+        """Print which agents have the name of a person."""
+        for clash in find_clashes():
+            self.stdout.write(f"Attention, project {clash.agent.project.slug}: {clash.sentence}")
 
     def _prepare(self, options: dict[str, Any]) -> None:
         """Make the files, once everything that is there already has been found to be the hub's."""

@@ -6,9 +6,9 @@ from django.contrib.auth.models import AbstractBaseUser, AbstractUser
 from django.db.models import QuerySet
 from typing_extensions import TypedDict
 
+from ctxhub.core.accounts.selectors.names_of_people import acting_name
 from ctxhub.core.kit.caller import ADMIN, ALL_SCOPES, READ, WRITE, Caller
 from ctxhub.core.kit.clock import format_time
-from ctxhub.core.kit.inputs import WORD_LENGTH
 from ctxhub.core.kit.keyset import page_of
 from ctxhub.core.kit.listing import Listing
 from ctxhub.core.models import Membership, Project
@@ -78,7 +78,7 @@ def is_superuser(user: object) -> bool:
 def _person(user: AbstractBaseUser, project: Project, scopes: frozenset[str]) -> Caller:
     return Caller(
         project=project,
-        agent=user.get_username()[:WORD_LENGTH],
+        agent=acting_name(user.get_username()),
         scopes=scopes,
         is_person=True,
         keeps_secrets=ADMIN in scopes,

@@ -9,6 +9,7 @@ from datetime import datetime, timedelta
 from django.contrib.auth.models import User
 from django.db import Error
 
+from ctxhub.core.accounts.selectors.names_of_people import is_name_of_person, name_of_person
 from ctxhub.core.accounts.services.token_secrets import digest_of, digests_of, new_secret
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import ADMIN, ALL_SCOPES, READ, WRITE, Caller
@@ -42,13 +43,18 @@ def create_token(
     expires_at: datetime | None = None,
     created_by: User | None = None,
 ) -> NewToken:
-    """Create a token of a project; with `agent` it can act as that agent only."""
+    """Create a token of a project; with `agent` it can act as that agent only.
+
+    Raises NotAllowed if it would speak as a person: calls that name no agent speak as the name of the token.
+    """
     scopes = clean_scopes(scopes)
     if expires_at and expires_at <= clock.now():
         raise InvalidInput("expires_at lies in the past.")
     agent = clean_name(agent, "agent", at_most=WORD_LENGTH) if agent else ""
     secret = new_secret()
     with write_transaction(project.pk):
+        if is_name_of_person(project.pk, agent or name):
+            raise name_of_person(project.pk, agent or name)
         row = AccessToken.objects.create(
             project=project,
             name=clean_name(name or agent or f"token-{secret[4:10]}", "name", at_most=WORD_LENGTH),

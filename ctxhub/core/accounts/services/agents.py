@@ -4,6 +4,7 @@ import logging
 import threading
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 
 from django.db import Error
 
@@ -11,6 +12,7 @@ from ctxhub.core.accounts.selectors.agents import find_agent_id
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.background import BackgroundWriter
 from ctxhub.core.kit.caller import Caller
+from ctxhub.core.kit.errors import NotAllowed
 from ctxhub.core.kit.failures import log_failure
 from ctxhub.core.kit.transactions import try_touch_transaction, try_write_lock, write_transaction
 from ctxhub.core.vocabulary.services.names import register_agent
@@ -44,6 +46,8 @@ def register_without_waiting(caller: Caller) -> bool:
             if may_write := may_write and try_write_lock(caller.project_id):
                 register_agent(caller, clock.now())
             return may_write
+    except NotAllowed:  # A person has just got the name; the next call is told.
+        return True
     except Error as error:  # The agent's call itself succeeded, and must not be reported as failed.
         log_failure(f"noting agent {caller.agent!r}", error, level=logging.WARNING)
         return True
@@ -52,7 +56,7 @@ def register_without_waiting(caller: Caller) -> bool:
 def _register_all(callers: Sequence[Caller]) -> None:
     distinct = {(caller.project_id, caller.agent.casefold()): caller for caller in callers}
     for caller in distinct.values():
-        with write_transaction(caller.project_id):
+        with suppress(NotAllowed), write_transaction(caller.project_id):
             register_agent(caller, clock.now())
 
 

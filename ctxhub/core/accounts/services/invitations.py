@@ -17,7 +17,6 @@ from ctxhub.core.kit.errors import Conflict, NotFound
 from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.kit.inputs import WORD_LENGTH, clean_name
 from ctxhub.core.kit.transactions import write_transaction
-from ctxhub.core.models import Agent
 from ctxhub.core.vocabulary.services.names import register_agent
 
 LASTS = timedelta(hours=72)
@@ -91,12 +90,6 @@ def join(row: Invitation, find_user: Callable[[], User]) -> User:
         assert caller is not None
         _record(caller, row, "accepted")
     return user
-
-
-def is_taken(row: Invitation, username: str) -> bool:
-    """Whether an agent of the project has the name, as which the person would act."""
-    agent = username[:WORD_LENGTH].casefold()
-    return Agent.objects.in_project(row.project_id).filter(folded=agent).exists()
 
 
 def _inviter_is_admin(row: Invitation) -> bool:

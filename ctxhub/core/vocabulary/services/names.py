@@ -7,6 +7,11 @@ from typing import Any
 
 from django.dispatch import Signal
 
+from ctxhub.core.accounts.selectors.names_of_people import (
+    forget_names,
+    is_name_of_person,
+    name_of_person,
+)
 from ctxhub.core.kit import sql
 from ctxhub.core.kit.batches import keep_if_repeated
 from ctxhub.core.kit.caller import Caller
@@ -41,7 +46,10 @@ def register_words(
 
 
 def register_agent(caller: Caller, at: datetime) -> int:
-    """Insert the caller's agent if it is new, and set its last-seen time to `at`; returns its id."""
+    """Insert the caller's agent if it is new, and set its last-seen time to `at`; returns its id.
+
+    Raises NotAllowed for a new agent with the name of a person.
+    """
     kind = Agent.Kind.HUMAN if caller.is_person else Agent.Kind.AGENT
     moment = sql.stored_time(at)
     [(agent_id, created_at)] = sql.insert(
@@ -52,9 +60,17 @@ def register_agent(caller: Caller, at: datetime) -> int:
         " RETURNING id, created_at",
     )
     if sql.read_time(created_at) == at:
+        _check_new_name(caller)
         agent_registered.send(None, project_id=caller.project_id, agent_id=agent_id, name=caller.agent, at=at)
         keep_if_repeated(partial(_register_alone, caller, at))
     return int(agent_id)
+
+
+def _check_new_name(caller: Caller) -> None:
+    if caller.is_person:
+        forget_names()
+    elif is_name_of_person(caller.project_id, caller.agent):
+        raise name_of_person(caller.project_id, caller.agent)
 
 
 def _register_alone(caller: Caller, at: datetime) -> None:
