@@ -9,6 +9,7 @@ from pathlib import Path
 from django.conf import settings
 from django.core.management.base import CommandError
 
+from ctxhub.core.accounts.selectors.names_of_people import find_free_name, is_name_of_person
 from ctxhub.core.accounts.services.access_tokens import create_token, find_token
 from ctxhub.core.kit.sqlite_file import OWNERS_ALONE
 from ctxhub.core.models import AccessToken, Project
@@ -39,11 +40,21 @@ def kept_project() -> Project | None:
 def ensure_token(project: Project) -> str:
     """The kept token of the project; a new one if none is kept or it is revoked or expired."""
     kept = {secret: find_token(secret) for secret in _read_secrets()}
-    usable = (secret for secret, row in kept.items() if row and row.is_usable and row.project == project)
-    chosen = next(usable, None) or create_token(project=project, name=NAME).secret
+    usable = (secret for secret, row in kept.items() if row and _is_printed(row) and row.project == project)
+    chosen = next(usable, None) or create_token(project=project, name=_name(project)).secret
     others = [secret for secret, row in kept.items() if secret != chosen and _may_be_usable(row, project)]
     _write_secrets([chosen, *others])
     return chosen
+
+
+def _name(project: Project) -> str:
+    """Calls that name no agent speak as the name of the token, which is no person's."""
+    return find_free_name(project.pk, NAME) if is_name_of_person(project.pk, NAME) else NAME
+
+
+def _is_printed(row: AccessToken) -> bool:
+    """Whether lines with the token are worth pasting: not if another has taken its place."""
+    return row.is_usable and row.replaced_by_id is None
 
 
 def _may_be_usable(row: AccessToken | None, project: Project) -> bool:

@@ -10,11 +10,16 @@ from django.http import HttpResponse
 from django.test import Client
 from django.urls import reverse
 
+from ctxhub.core.accounts.selectors.people import find_person
 from ctxhub.core.accounts.services.access_tokens import authenticate, create_token
+from ctxhub.core.accounts.services.own_tokens import create_own_token
 from ctxhub.core.kit import clock
+from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import Unauthenticated
-from ctxhub.core.models import AccessToken, Project
-from tests.people import ADMIN, member
+from ctxhub.core.models import AccessToken, Membership, Project
+from memory.decisions.services.decisions import set_decision
+from tests.needs import told
+from tests.people import ADMIN, MEMBER, VIEWER, member, person, signed_in
 
 ADD, LIST = reverse("admin:core_accesstoken_add"), reverse("admin:core_accesstoken_changelist")
 
@@ -145,3 +150,122 @@ def test_the_client_lines_use_the_base_url_or_else_the_request_host(
     monkeypatch.setenv("CTXHUB_BASE_URL", base_url)
     admin.defaults["HTTP_HOST"] = "hub.lan:8000"
     assert expected in make(admin).content.decode()
+
+
+# -- One's own, and rotation -----------------------------------------------------------------------
+
+OWN = {"client": "claude", "agent": "", "scopes": ["read", "write"], "lasts": "90", "once": "form-1"}
+
+
+def own(client: Client, **fields: object) -> HttpResponse:
+    return client.post(ADD, {**OWN, **fields})  # type: ignore[return-value]
+
+
+@pytest.mark.parametrize(("role", "scopes"), [(VIEWER, ["read"]), (MEMBER, ["read", "write"])])
+def test_a_member_connects_an_agent(role: Membership.Role, scopes: list[str], apollo: Project) -> None:
+    client = member(apollo, role)
+    form = client.get(ADD).content.decode()
+    assert ('value="write"' in form) == ("write" in scopes)
+    assert 'value="admin"' not in form
+    page = own(client, scopes=scopes)
+    caller = authenticate(secret_in(page))
+    assert (caller.agent, sorted(caller.scopes)) == ("vi-claude", scopes)
+    text = page.content.decode()
+    assert "claude mcp add" in text
+    assert "codex mcp add" not in text
+    row = AccessToken.unscoped.get()
+    assert row.owner
+    assert row.expires_at
+    assert own(client).status_code == 302  # Sent again.
+    assert AccessToken.unscoped.count() == 1
+
+
+@pytest.mark.parametrize(
+    "fields", [{"scopes": ["admin"]}, {"scopes": []}, {"lasts": ""}, {"lasts": "9999"}, {"agent": "vi"}]
+)
+def test_a_member_makes_no_other_token(fields: dict[str, object], apollo: Project) -> None:
+    page = own(member(apollo), **fields)
+    assert page.status_code == 200
+    assert not AccessToken.unscoped.exists()
+
+
+def test_a_member_cannot_make_a_token_of_the_project(apollo: Project) -> None:
+    client = member(apollo)
+    client.post(ADD, {"name": "ci", "agent": "", "scopes": ["read"], "lasts": "30", "once": "a"})
+    assert AccessToken.unscoped.get().owner
+
+
+def test_an_admin_makes_their_own_as_well(admin: Client) -> None:
+    assert f"{ADD}?project=apollo&amp;own=1" in admin.get(ADD).content.decode()
+    page = admin.post(f"{ADD}?own=1", {**OWN, "client": ""})
+    assert authenticate(secret_in(page)).agent == "ada-agent"  # type: ignore[arg-type]
+    assert str(AccessToken.unscoped.get().owner) == "ada"
+
+
+def test_the_page_after_joining_says_so(apollo: Project) -> None:
+    text = member(apollo).get(f"{ADD}?project=apollo&own=1&joined=1").content.decode()
+    assert "You belong to apollo now. Connect an agent of yours" in text
+
+
+def test_a_member_sees_their_own_alone(apollo: Project, admin: Client) -> None:
+    make(admin, name="of-the-project")
+    other = member(apollo, MEMBER, "hedy")
+    own(other)
+    client = member(apollo)
+    own(client)
+    rows = {row.name: row for row in AccessToken.unscoped.all()}
+    assert [row.name for row in client.get(LIST).context["cl"].result_list] == ["vi-claude"]
+    for name in ("hedy-claude", "of-the-project"):
+        for act in ("change", "revoke", "rotate"):
+            url = reverse(f"admin:core_accesstoken_{act}", args=[rows[name].pk])
+            assert client.get(url).status_code in (302, 403)
+            client.post(url, {"confirmed": "yes", "grace": "0"})
+    sent = {"action": "revoke_selected", "_selected_action": [row.pk for row in rows.values()]}
+    client.post(LIST, {**sent, "confirmed": "yes"})
+    left = AccessToken.unscoped.filter(revoked_at=None, replaced_by=None)
+    assert {row.name for row in left} == {"hedy-claude", "of-the-project"}
+    assert {row.name for row in admin.get(LIST).context["cl"].result_list} == {*rows}
+
+
+def test_a_token_is_rotated_and_shown_once(apollo: Project) -> None:
+    client = member(apollo)
+    old = secret_in(own(client))
+    url = reverse("admin:core_accesstoken_rotate", args=[AccessToken.unscoped.get().pk])
+    assert "Rotate vi-claude?" in client.get(url).content.decode()
+    page = client.post(url, {"grace": "24h", "agent": ""})
+    new = secret_in(page)  # type: ignore[arg-type]
+    assert (new != old, authenticate(new).agent, authenticate(old).agent) == (True, "vi-claude", "vi-claude")
+    assert "replaced" in client.get(LIST).content.decode()
+    assert client.post(url, {"grace": "24h"}).status_code in (302, 403)
+    assert AccessToken.unscoped.count() == 2
+
+
+def test_an_admin_sees_whose_token_ended_with_the_membership(admin: Client, apollo: Project) -> None:
+    own(member(apollo))
+    assert "no member&#x27;s" not in admin.get(LIST).content.decode()
+    Membership.objects.get(user__username="vi").delete()
+    assert "no member&#x27;s" in admin.get(LIST).content.decode()
+
+
+def test_a_grace_that_is_none_is_not_taken(admin: Client, apollo: Project) -> None:
+    row = create_token(project=apollo).row
+    url = reverse("admin:core_accesstoken_rotate", args=[row.pk])
+    assert admin.post(url, {"grace": "100d"}).status_code == 200
+    assert AccessToken.unscoped.count() == 1
+
+
+def test_who_has_a_token_hears_a_week_before_its_end(ada: Caller, apollo: Project, hermes: Project) -> None:
+    set_decision(caller=ada, key="a", value="b")
+    user = person("vi", apollo)
+    caller = find_person(user, "apollo")
+    assert caller
+    soon, later = (clock.now() + timedelta(days=days, minutes=5) for days in (3, 8))
+    create_own_token(caller=caller, owner=user, agent="vi-claude", expires_at=soon)
+    create_own_token(caller=caller, owner=user, agent="vi-codex", expires_at=later)
+    create_token(project=apollo, name="ci", expires_at=soon)
+    create_token(project=hermes, name="theirs", expires_at=soon)
+    mine = "Your access token vi-claude of the agent vi-claude expires in 3 days"
+    assert told(signed_in(user)) == [mine]
+    admin = member(apollo, ADMIN, "vera")
+    assert told(admin) == ["The access token ci expires in 3 days"]
+    assert told(member(apollo, VIEWER, "eve")) == []

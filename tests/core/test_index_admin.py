@@ -123,9 +123,9 @@ def test_an_empty_project_shows_the_first_steps(apollo: Project) -> None:
     assert reverse("admin:core_accesstoken_add") in page
 
 
-def test_a_viewer_is_told_to_ask_an_administrator_for_a_token(apollo: Project) -> None:
+def test_a_viewer_makes_a_token_of_their_own(apollo: Project) -> None:
     page = member(apollo, VIEWER).get("/admin/").content.decode()
-    assert "Ask an admin of the project" in page
+    assert f"{reverse('admin:core_accesstoken_add')}?own=1" in page
 
 
 def test_a_hub_without_projects_links_to_adding_one(db: None) -> None:

@@ -21,6 +21,7 @@ from tests.people import ADMIN, MEMBER, VIEWER, member, person, signed_in
 
 ADD, LIST = reverse("admin:core_invitation_add"), reverse("admin:core_invitation_changelist")
 JOIN = reverse("invitation")
+JOINED = "/admin/core/accesstoken/add/?project=apollo&own=1&joined=1"
 PASSWORD = "correct-horse-battery"
 
 
@@ -107,7 +108,7 @@ def test_an_administrator_of_another_project_sees_no_invitation(
     host: User, apollo: Project, hermes: Project
 ) -> None:
     link = invitation(host, apollo)
-    stranger = member(hermes, ADMIN, "cy")
+    stranger = member(hermes, ADMIN, "cleo")
     row = Invitation.unscoped.get()
     revoke = reverse("admin:core_invitation_revoke", args=[row.pk])
     assert "Grace" not in stranger.get(LIST).content.decode()
@@ -140,7 +141,7 @@ def test_a_new_person_joins_once_with_a_name_and_a_password(host: User, apollo: 
     link = invitation(host, apollo)
     client, late = follow(link), follow(link)
     answer = register(client)
-    assert answer["Location"] == "/admin/?project=apollo"
+    assert answer["Location"] == JOINED
     assert client.get("/admin/memory/decision/").status_code == 200
     assert client.get("/admin/memory/decision/add/").status_code == 403
     assert roles() == {"grace": "viewer"}
@@ -215,7 +216,7 @@ def test_an_account_with_the_name_of_an_agent_is_asked_for_another(
     for name in ("", "claude", "CLAUDE", "host", "a b", "c" * 101):
         assert client.post(JOIN, {"username": name}).status_code == 200
     assert roles() == {"claude": "member"}
-    assert client.post(JOIN, {"username": "claude-shannon"})["Location"] == "/admin/?project=apollo"
+    assert client.post(JOIN, {"username": "claude-shannon"})["Location"] == JOINED
     assert Membership.objects.get(project=apollo, user=user).get_role_display() == "member"
     assert client.get("/admin/memory/decision/").status_code == 200  # Still signed in.
     kinds = {row.name: row.get_kind_display() for row in Agent.objects.in_project(apollo)}

@@ -22,7 +22,7 @@ from ctxhub.core.kit.errors import Conflict, NotAllowed
 from ctxhub.core.kit.transactions import write_transaction
 from ctxhub.core.models import Agent, Membership, Project
 from ctxhub.core.toolbox.dispatch import call
-from ctxhub.management.commands.runmcp import find_caller
+from ctxhub.management.commands.runmcp import admission, find_caller
 from ctxhub.management.first_user import ensure_superuser
 from memory.decisions.services.decisions import set_decision
 from memory.models import Decision
@@ -31,6 +31,7 @@ from tests.hub import LiveHub
 from tests.messaging.mail import texts
 from tests.people import ADMIN, person
 from tests.stdio import stdio_hub
+from tests.timing import PATIENCE_SECONDS
 
 GET = {"action": "get", "key": "api/auth"}
 SET = {"action": "set", "key": "api/auth", "value": "JWT"}
@@ -132,6 +133,8 @@ def test_a_name_of_a_token_may_be_a_persons_if_the_agent_is_not(apollo: Project,
 def test_stdio_refuses_it_at_the_start(apollo: Project, grace: User) -> None:
     with pytest.raises(NotAllowed, match="grace-agent"):
         find_caller("apollo", "grace", "")
+    with pytest.raises(NotAllowed, match="grace-agent"):
+        admission("apollo", "grace", "")
     person("system", apollo)
     with pytest.raises(NotAllowed, match="system-agent"):
         find_caller("apollo", "", "")
@@ -218,7 +221,7 @@ def test_of_an_agent_and_a_member_at_once_one_has_the_name(apollo: Project) -> N
     met, refused = Barrier(2), []
 
     def at_once(act: Callable[[], object]) -> None:
-        met.wait(20)
+        met.wait(PATIENCE_SECONDS)
         try:
             act()
         except (Conflict, NotAllowed) as error:
@@ -235,7 +238,7 @@ def test_of_an_agent_and_a_member_at_once_one_has_the_name(apollo: Project) -> N
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(60)
+        thread.join(PATIENCE_SECONDS)
     assert len(refused) == 1
     is_agent, is_member = "grace" in agents(apollo), Membership.objects.filter(user=user).exists()
     assert is_agent != is_member

@@ -25,11 +25,12 @@ def decision(ada: Caller) -> Decision:
         (VIEWER, "memory_decision_add", 403),
         (VIEWER, "core_event_changelist", 200),
         (VIEWER, "core_tag_add", 403),
-        (VIEWER, "core_accesstoken_changelist", 403),
+        (VIEWER, "core_accesstoken_changelist", 200),
+        (VIEWER, "core_accesstoken_add", 200),
         (MEMBER, "memory_decision_add", 200),
         (MEMBER, "core_tag_add", 200),
         (MEMBER, "core_layer_add", 403),
-        (MEMBER, "core_accesstoken_changelist", 403),
+        (MEMBER, "core_accesstoken_changelist", 200),
         (MEMBER, "core_event_add", 403),
         (ADMIN, "core_layer_add", 200),
         (ADMIN, "core_accesstoken_add", 200),
@@ -101,5 +102,6 @@ def test_a_former_member_sees_nothing(apollo: Project, decision: Decision) -> No
 def test_the_sidebar_shows_what_a_person_may_see(client: Client, apollo: Project) -> None:
     page = member(apollo, VIEWER).get("/admin/").content.decode()
     assert "Decisions" in page
-    assert "Access tokens" not in page
+    assert "Access tokens" in page
+    assert "Invitations" not in page
     assert "Users" not in page

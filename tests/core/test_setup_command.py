@@ -22,6 +22,7 @@ from django.db import connection
 
 from ctxhub import env
 from ctxhub.core.accounts.services.access_tokens import create_token, find_token, revoke_token
+from ctxhub.core.accounts.services.rotation import rotate_token
 from ctxhub.core.kit.sqlite_file import ConnectionToExisting, close_to_others, make_file
 from ctxhub.core.models import AccessToken, Project
 from ctxhub.management.commands.setup import project_to_connect
@@ -30,6 +31,7 @@ from ctxhub.management.ready_lines import as_text, stdio_environment, stdio_line
 from ctxhub.management.refusals import as_command_errors
 from ctxhub.management.setup_token import ensure_token, kept_project
 from tests.core.command_line import Installation, installation
+from tests.people import person
 from tests.timing import PATIENCE_SECONDS
 
 
@@ -211,6 +213,21 @@ def test_a_revoked_token_is_replaced(apollo: Project, var: Path) -> None:
     assert row
     revoke_token(row)
     assert ensure_token(apollo) != old
+
+
+def test_a_rotated_token_is_replaced(apollo: Project, var: Path) -> None:
+    old = ensure_token(apollo)
+    row = find_token(old)
+    assert row
+    rotate_token(row)
+    assert ensure_token(apollo) != old
+
+
+def test_a_person_called_setup_stops_no_setup(apollo: Project, var: Path) -> None:
+    person("setup", apollo)
+    row = find_token(ensure_token(apollo))
+    assert row
+    assert row.name == "setup-agent"
 
 
 def test_an_unknown_token_is_replaced(apollo: Project, var: Path) -> None:

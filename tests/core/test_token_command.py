@@ -1,14 +1,15 @@
-"""`manage.py token`: creates, lists and revokes tokens; shows a secret only once."""
+"""`manage.py token`: creates, lists, rotates and revokes tokens; shows a secret only once."""
 
 import re
 from datetime import timedelta
 from io import StringIO
 
 import pytest
+from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
 
 from ctxhub.core.kit import clock
-from ctxhub.core.models import AccessToken, Project
+from ctxhub.core.models import AccessToken, Membership, Project
 from tests.hub import LiveHub
 
 
@@ -115,3 +116,61 @@ def test_another_projects_token_is_not_found(apollo: Project, hermes: Project) -
     token("create", "--project", "hermes")
     with pytest.raises(CommandError, match="There is no token"):
         token("revoke", str(newest(hermes).pk), "--project", "apollo")
+
+
+# -- Rotation --------------------------------------------------------------------------------------
+
+
+def test_a_rotated_token_and_the_old_one_are_good_for_a_day(hub: LiveHub, apollo: Project) -> None:
+    old = token("create", "--project", "apollo", "--agent", "zoe", "--plain")
+    row = newest(apollo)
+    output = token("rotate", str(row.pk))
+    new = output.splitlines()[0]
+    row.refresh_from_db()
+    assert row.expires_at
+    assert timedelta(hours=23) < row.expires_at - clock.now() <= timedelta(hours=24)
+    assert f"The old token {row.pk} is good until {clock.format_time(row.expires_at)}." in output
+    assert f'--header "Authorization: Bearer {new}"' in output
+    assert f"rotated to {newest(apollo).pk}" in token("list")
+    for secret in (old, new):
+        assert hub.mcp(secret).call("hub", "stats")["agents"] == 1
+
+
+def test_without_grace_the_old_one_ends(hub: LiveHub, apollo: Project) -> None:
+    old = token("create", "--project", "apollo", "--plain")
+    new = token("rotate", old, "--grace", "0", "--plain")
+    assert new.startswith("ctx_")
+    assert hub.mcp(old).send("POST", "/mcp", {}).status == 401
+    assert hub.mcp(new).call("hub", "stats")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (("999999",), "There is no token"),
+        (("{}", "--grace", "soon"), "--grace: 'soon' is not a length of time"),
+        (("{}", "--grace", "31d"), "grace: from 0 to 30 days"),
+        (("{}", "--agent", "x" * 101), "the limit is 100"),
+        (("{}", "--project", "hermes"), "There is no token"),
+    ],
+)
+def test_a_rotation_that_is_none_is_refused(
+    arguments: tuple[str, ...], sentence: str, apollo: Project, hermes: Project
+) -> None:
+    token("create", "--project", "apollo")
+    row = newest(apollo)
+    with pytest.raises(CommandError, match=re.escape(sentence)):
+        token("rotate", *(argument.format(row.pk) for argument in arguments))
+    assert AccessToken.unscoped.count() == 1
+
+
+def test_the_name_of_a_person_is_rotated_to_another(apollo: Project) -> None:
+    token("create", "--project", "apollo", "--agent", "grace")
+    row = newest(apollo)
+    Membership.objects.bulk_create([Membership(project=apollo, user=User.objects.create_user("grace"))])
+    with pytest.raises(CommandError, match="'grace-agent'"):
+        token("rotate", str(row.pk))
+    token("rotate", str(row.pk), "--agent", "grace-agent")
+    assert str(newest(apollo).agent) == "grace-agent"
+    with pytest.raises(CommandError, match="'Grace-agent-2'"):
+        token("create", "--project", "apollo", "--agent", "Grace")

@@ -65,7 +65,7 @@ def test_a_person_signs_in_with_a_password(page: Page, hub: LiveHub, apollo: Pro
 def test_a_new_hub_links_to_creating_a_token(signed_in: Page) -> None:
     expect(signed_in.get_by_text("Nothing has happened here yet.")).to_be_visible()
     signed_in.get_by_role("link", name="Create an access token").click()
-    expect(signed_in.get_by_label("Only for the agent")).to_be_visible()
+    expect(signed_in.get_by_label("Name of the agent")).to_be_visible()
 
 
 def test_a_decision_is_created_changed_and_its_history_shown(signed_in: Page, ada: Caller) -> None:

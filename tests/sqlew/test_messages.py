@@ -13,6 +13,7 @@ from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Agent, Project
 from messaging.models import Delivery, Message, RequestState
 from messaging.services.messages import send_message
+from tests.people import person
 from tests.sqlew.importing import Import, imported
 from tests.sqlew.old_file import OldFile
 
@@ -46,6 +47,16 @@ def test_a_message_keeps_its_fields_and_time(
     assert (message.get_type_display(), message.get_priority_display()) == ("request", "critical")
     assert (message.state, message.created_at, message.to_everyone) == (RequestState.OPEN, then, False)
     assert unread(apollo) == ["ben"]
+
+
+def test_a_sender_with_the_name_of_a_person_keeps_it_as_an_agent(
+    apollo: Project, old: OldFile, take: Take
+) -> None:
+    person("ada", apollo)
+    old.message(sender="Ada", payload="Look")
+    take()
+    [message] = stored(apollo)
+    assert (message.sender.name, message.sender.get_kind_display()) == ("Ada", "agent")
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ from ctxhub.core.admin import (
     stale,
     vocabulary,
 )
+from ctxhub.core.admin.needs import tokens
 from ctxhub.core.admin.use import admin as use
 
 __all__ = [
@@ -26,6 +27,7 @@ __all__ = [
     "refusals",
     "sign_in",
     "stale",
+    "tokens",
     "use",
     "vocabulary",
 ]

@@ -103,7 +103,6 @@ def add_context(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]
         **context,
         **live,
         "title": str(project) if project else "Overview",
-        "may_make_tokens": access.may(ADMIN, project.pk if project else None),
         "is_new": not has_events,
         "has_large_search": has_events,
         **(_activity(project_ids, list_url) if has_events else {}),
@@ -117,7 +116,9 @@ def live_context(request: HttpRequest) -> dict[str, Any]:
     list_url, access = list_url_in(project), access_of(request)
     events = list(_latest_events(project_ids))
     shown = {project_id: access.projects[project_id] for project_id in project_ids}
-    reader = Reader(shown, project, request.user.get_username(), in_project(reverse("admin:index"), project))
+    page = in_project(reverse("admin:index"), project)
+    name, user_id = request.user.get_username(), request.user.pk or 0
+    reader = Reader(shown, project, name, page, user_id, access.project_ids(ADMIN))
     return {
         "project": project,
         "projects": list(access.projects.values()),

@@ -173,7 +173,8 @@ def _for_guest(request: HttpRequest, invitation: Invitation) -> HttpResponseBase
 
 def _joined(request: HttpRequest, user: User, invitation: Invitation) -> HttpResponseBase:
     request.session.pop(SESSION_KEY, None)
-    return HttpResponseRedirect(in_project(reverse("admin:index"), invitation.project))
+    page = reverse("admin:core_accesstoken_add")
+    return HttpResponseRedirect(in_project(page, invitation.project, own=1, joined=1))
 
 
 def _unknown(request: HttpRequest) -> HttpResponseBase:

@@ -35,7 +35,7 @@ class ShownOnceAdmin(ProjectAdmin):
     change_scope = delete_scope = None
     ordering = ("-created_at", "-pk")
     actions = ("revoke_selected",)
-    actions_detail = ("revoke",)
+    actions_detail: Sequence[str] = ("revoke",)
     shown_with: ClassVar[Sequence[str]]  # What the confirmation names of each row.
     revoke_template: ClassVar[str]
     revoked_message: ClassVar[str]

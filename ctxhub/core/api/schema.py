@@ -195,7 +195,7 @@ def add_what_is_common(result: Json, generator: Any, request: Any, public: bool)
         for method, operation in methods.items():
             _name_tools(operation)
             _name_ids(operation)
-            has_caller = path.startswith(("/api/v1/projects/{slug}/", "/api/v1/me/"))
+            has_caller = path.startswith("/api/v1/projects/{slug}/") or path == "/api/v1/me/"
             _add_parameters(operation, has_caller, writes=method in ("post", "put", "patch", "delete"))
             _add_errors(operation, has_body="requestBody" in operation)
     return result

@@ -4,7 +4,7 @@ from typing import Any
 
 from django.urls import path
 
-from ctxhub.core.api.access_tokens import TokenViewSet
+from ctxhub.core.api.access_tokens import OwnTokenViewSet, TokenViewSet
 from ctxhub.core.api.calls import CallViewSet
 from ctxhub.core.api.hub import (
     ActivityViewSet,
@@ -30,9 +30,12 @@ LIST_AND_CREATE: dict[str, Any] = {"get": "list", "post": "create"}
 
 beside_projects = [
     path("me/", MeViewSet.as_view(ONE)),
+    path("me/tokens/", OwnTokenViewSet.as_view(LIST_AND_CREATE)),
+    path("me/tokens/<int:token_id>/", OwnTokenViewSet.as_view({"delete": "destroy"})),
     path("projects/", ProjectsViewSet.as_view(LIST_AND_CREATE)),
     path("tokens/", TokenViewSet.as_view(LIST_AND_CREATE)),
     path("tokens/<int:token_id>/", TokenViewSet.as_view({"delete": "destroy"})),
+    path("tokens/<int:token_id>/rotate/", TokenViewSet.as_view({"post": "rotate"})),
 ]
 
 in_project = [

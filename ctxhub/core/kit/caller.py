@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from typing import TYPE_CHECKING, TypeVar
 
 from ctxhub.core.kit.errors import CtxhubError, NotAllowed
@@ -51,6 +52,7 @@ class Caller:
     is_person: bool = False
     keeps_secrets: bool = False
     token_id: int | None = None
+    token_ends_at: datetime | None = None
     session: str = ""
     window: Window | None = None
 

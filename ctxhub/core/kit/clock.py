@@ -34,8 +34,8 @@ def parse_moment(text: str, name: str = "since") -> datetime | EventCursor:
     if cursor := _CURSOR.fullmatch(text):
         return EventCursor(int(cursor[1]))
     try:
-        if ago := _AGO.fullmatch(text):
-            return now() - timedelta(**{_UNITS[ago[2]]: int(ago[1])})
+        if (ago := find_span(text)) is not None:
+            return now() - ago
         if moment := parse_datetime(text) or parse_date(text):
             moment = moment if isinstance(moment, datetime) else datetime.combine(moment, datetime.min.time())
             # Arithmetic near the ends of the calendar overflows: fail here, not in a query.
@@ -46,6 +46,12 @@ def parse_moment(text: str, name: str = "since") -> datetime | EventCursor:
         f"{name}: {text[:60]!r} is not a time.",
         hint='Use ISO 8601 ("2026-11-21T10:00:00Z"), a time ago ("30m", "2h", "7d") or a cursor ("e1234").',
     )
+
+
+def find_span(text: str) -> timedelta | None:
+    """The length of time that a text says ("30m", "24h", "7d"), else None. Raises OverflowError."""
+    found = _AGO.fullmatch(text.strip())
+    return timedelta(**{_UNITS[found[2]]: int(found[1])}) if found else None
 
 
 def format_time(moment: datetime) -> str:

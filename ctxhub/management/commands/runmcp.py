@@ -95,6 +95,8 @@ def admission(slug: str | None, agent: str, scopes: str) -> Callable[[Caller], C
     project = find_project(slug) if slug else None
     granted = frozenset(clean_scopes(scopes.split(",")) if scopes else ALL_SCOPES)
     name = clean_agent(agent, "--agent") if agent else ""
+    if project and name:
+        refuse_name_of_person(Caller(project=project, agent=name))
 
     def admit(caller: Caller) -> Caller:
         if project and caller.project_id != project.pk:

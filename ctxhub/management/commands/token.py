@@ -5,7 +5,13 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db.models import QuerySet
 
-from ctxhub.core.accounts.services.access_tokens import create_token, find_token, revoke_token
+from ctxhub.core.accounts.services.access_tokens import (
+    NewToken,
+    create_token,
+    find_token,
+    revoke_token,
+)
+from ctxhub.core.accounts.services.rotation import clean_grace, rotate_token
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.errors import InvalidInput, shown
 from ctxhub.core.models import AccessToken
@@ -19,11 +25,11 @@ EXPIRES = "Use a time from now (12h, 30d, 8w) or a date: 2027-01-31."
 
 
 class Command(BaseCommand):
-    help = "Make, list and revoke the access tokens of a project."
+    help = "Make, list, rotate and revoke the access tokens of a project."
     requires_system_checks = ()
 
     def add_arguments(self, parser: CommandParser) -> None:
-        actions = parser.add_subparsers(dest="action", required=True, metavar="create|list|revoke")
+        actions = parser.add_subparsers(dest="action", required=True, metavar="create|list|rotate|revoke")
         create = actions.add_parser("create", help="Make a token; it is shown once.")
         create.add_argument("--project", required=True, help="The project's slug.")
         create.add_argument("--agent", default="", help="The token speaks for this agent only.")
@@ -37,6 +43,16 @@ class Command(BaseCommand):
         create.add_argument("--plain", action="store_true", help="Print the token alone, for scripts.")
         listing = actions.add_parser("list", help="Show tokens, newest first; never the tokens themselves.")
         listing.add_argument("--project", help="Of this project only.")
+        rotate = actions.add_parser("rotate", help="Make a token like it, and end the old one after a while.")
+        rotate.add_argument("token", metavar="ID-or-start", help="As `token list` shows it.")
+        rotate.add_argument("--project", help="Look in this project only.")
+        rotate.add_argument(
+            "--grace", default="24h", help="How long the old one stays good: 0, 90m, 24h, 7d; default: 24h."
+        )
+        rotate.add_argument(
+            "--agent", default="", help="The new one speaks for this agent only; default: as the old one."
+        )
+        rotate.add_argument("--plain", action="store_true", help="Print the token alone, for scripts.")
         revoke = actions.add_parser("revoke", help="End a token now.")
         revoke.add_argument("token", metavar="ID-or-start", help="As `token list` shows it.")
         revoke.add_argument("--project", help="Look in this project only.")
@@ -54,7 +70,20 @@ class Command(BaseCommand):
             scopes=options["scopes"].split(","),
             expires_at=_moment(options["expires"]) if options["expires"] else None,
         )
-        if options["plain"]:
+        self._show(new, plain=options["plain"])
+
+    def _rotate(self, options: dict[str, Any]) -> None:
+        token = _find(options["token"], _tokens(options["project"]))
+        new = rotate_token(token, grace=clean_grace(options["grace"], "--grace"), agent=options["agent"])
+        self._show(new, plain=options["plain"])
+        if not options["plain"]:
+            token.refresh_from_db()
+            ends = f"until {clock.format_time(token.expires_at)}" if token.expires_at else "no longer"
+            ends = "no longer" if token.revoked_at else ends
+            self.stdout.write(f"\nThe old token {token.pk} is good {ends}.")
+
+    def _show(self, new: NewToken, *, plain: bool) -> None:
+        if plain:
             self.stdout.write(new.secret)
             return
         self.stdout.write(f"{new.secret}\n\nToken {_described(new.row)}. It is not shown again.\n")
@@ -77,7 +106,7 @@ class Command(BaseCommand):
 
 
 def _tokens(project: str | None) -> QuerySet[AccessToken]:
-    tokens = AccessToken.unscoped.select_related("project", "agent").order_by("-pk")
+    tokens = AccessToken.unscoped.select_related("project", "agent", "owner").order_by("-pk")
     return tokens.filter(project=find_project(project)) if project else tokens
 
 
@@ -104,6 +133,10 @@ def _described(token: AccessToken) -> str:
     parts = [f"project {token.project.slug}", "+".join(token.scopes)]
     if token.agent:
         parts.append(f"speaks for {token.agent.name} only")
+    if token.owner:
+        parts.append(f"{token.owner.get_username()}'s own")
+    if token.replaced_by_id:
+        parts.append(f"rotated to {token.replaced_by_id}")
     if token.expires_at:
         verb = "expires" if token.expires_at > clock.now() else "expired"
         parts.append(f"{verb} {clock.format_time(token.expires_at)}")

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime, timedelta
 from functools import cached_property, partial
 
+from ctxhub.core.accounts.selectors.access_tokens import TOLD_BEFORE
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.clock import format_time
 from ctxhub.core.kit.frozen import frozen
@@ -47,6 +48,7 @@ def find_news(caller: Caller, agent_id: int | None, now: datetime) -> list[News]
     """What the caller's agent has not heard yet, the most urgent first. `agent_id`: None if it is unknown."""
     return [
         *_new_mail(caller, agent_id),
+        *_unheard(caller.project_id, agent_id, _ending_token(caller, now)),
         *_unheard(caller.project_id, agent_id, _leases(caller, now)),
         *(_decisions(caller, agent_id) if agent_id else ()),
         *(_stale(caller.project_id, agent_id, now) if agent_id else ()),
@@ -79,6 +81,15 @@ def _leases(caller: Caller, now: datetime) -> list[News]:
     return [News(NoticeKey("lease", lease.id), partial(_lease_line, lease)) for lease in found]
 
 
+def _ending_token(caller: Caller, now: datetime) -> list[News]:
+    """That the token of the call expires within a week: only a person can make another."""
+    ends_at = caller.token_ends_at
+    if ends_at is None or caller.token_id is None or ends_at > now + TOLD_BEFORE:
+        return []
+    key = NoticeKey("token", caller.token_id, format_time(ends_at))
+    return [News(key, partial(_token_line, ends_at))]
+
+
 def _decisions(caller: Caller, agent_id: int) -> Iterable[News]:
     """Changed decisions of which only a message told, that was not read."""
     for found in find_unheard(caller.project_id, agent_id, caller.agent.casefold(), MOST):
@@ -105,6 +116,11 @@ def _stale(project_id: int, agent_id: int, now: datetime) -> list[News]:
 
 def _mail_line(row: MessageRow) -> str:
     return f"message:{row.id} from {row.sender} ({row.priority_label}): {one_line(row.text, TEXT_TOKENS)}"
+
+
+def _token_line(ends_at: datetime) -> str:
+    day = f"{ends_at:%Y-%m-%d}"
+    return f"Your access token expires on {day}: ask your person for another (admin, Access tokens)"
 
 
 def _lease_line(lease: LeaseRow) -> str:

@@ -9,7 +9,10 @@ from ctxhub.core.kit.models import ProjectRow
 
 
 class AccessToken(ProjectRow):
-    """A credential for one project and some scopes, optionally for one agent only, optionally expiring."""
+    """A credential for one project and some scopes, optionally for one agent only, optionally expiring.
+
+    `owner`: the member whose own it is. It may do what their role allows, and nothing without one.
+    """
 
     name = models.CharField(max_length=100)
     agent = models.ForeignKey(
@@ -32,6 +35,19 @@ class AccessToken(ProjectRow):
         on_delete=models.SET_NULL,
         related_name="+",
         editable=False,
+    )
+    owner = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        null=True,
+        blank=True,
+        on_delete=models.CASCADE,
+        related_name="own_access_tokens",
+        editable=False,
+        help_text="The member whose own it is; empty: the project's.",
+    )
+    # What a client uses in its place; until it expires both are good.
+    replaced_by = models.OneToOneField(
+        "self", null=True, on_delete=models.SET_NULL, related_name="replaces", editable=False
     )
     created_at = models.DateTimeField(auto_now_add=True)
     expires_at = models.DateTimeField(null=True, blank=True)

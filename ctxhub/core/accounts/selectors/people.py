@@ -39,6 +39,13 @@ def find_person(user: AbstractBaseUser, slug: str) -> Caller | None:
     return _person(user, membership.project, SCOPES_OF_ROLE[Membership.Role(membership.role)])
 
 
+def scopes_of(user: AbstractBaseUser, role: int | None) -> frozenset[str]:
+    """What an account with this role in a project may do there; nothing once it may not sign in."""
+    if is_superuser(user):
+        return ALL_SCOPES
+    return SCOPES_OF_ROLE[Membership.Role(role)] if role is not None and user.is_active else frozenset()
+
+
 def find_role(user: AbstractBaseUser, project_id: int) -> str | None:
     """The role of a person in a project: viewer, member or admin; superuser for one everywhere."""
     if is_superuser(user):

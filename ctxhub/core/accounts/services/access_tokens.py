@@ -9,6 +9,7 @@ from datetime import datetime, timedelta
 from django.contrib.auth.models import User
 from django.db import Error
 
+from ctxhub.core.accounts.selectors.access_tokens import owner_allows, with_owner_role
 from ctxhub.core.accounts.selectors.names_of_people import is_name_of_person, name_of_person
 from ctxhub.core.accounts.services.token_secrets import digest_of, digests_of, new_secret
 from ctxhub.core.kit import clock
@@ -47,24 +48,45 @@ def create_token(
 
     Raises NotAllowed if it would speak as a person: calls that name no agent speak as the name of the token.
     """
-    scopes = clean_scopes(scopes)
-    if expires_at and expires_at <= clock.now():
-        raise InvalidInput("expires_at lies in the past.")
     agent = clean_name(agent, "agent", at_most=WORD_LENGTH) if agent else ""
-    secret = new_secret()
     with write_transaction(project.pk):
         if is_name_of_person(project.pk, agent or name):
             raise name_of_person(project.pk, agent or name)
-        row = AccessToken.objects.create(
+        return insert_token(
             project=project,
-            name=clean_name(name or agent or f"token-{secret[4:10]}", "name", at_most=WORD_LENGTH),
-            agent=_agent_row(project, agent) if agent else None,
-            digest=digest_of(secret),
-            start=secret[:10],
-            scopes=scopes,
+            name=name,
+            agent=agent,
+            scopes=clean_scopes(scopes),
             expires_at=expires_at,
             created_by=created_by,
         )
+
+
+def insert_token(
+    *,
+    project: Project,
+    name: str,
+    agent: str,
+    scopes: list[str],
+    expires_at: datetime | None,
+    created_by: User | None,
+    owner: User | None = None,
+) -> NewToken:
+    """Insert the row of a token, in the transaction of the caller, which has checked the agent."""
+    if expires_at and expires_at <= clock.now():
+        raise InvalidInput("expires_at lies in the past.")
+    secret = new_secret()
+    row = AccessToken.objects.create(
+        project=project,
+        name=clean_name(name or agent or f"token-{secret[4:10]}", "name", at_most=WORD_LENGTH),
+        agent=_agent_row(project, agent) if agent else None,
+        digest=digest_of(secret),
+        start=secret[:10],
+        scopes=scopes,
+        expires_at=expires_at,
+        created_by=created_by,
+        owner=owner,
+    )
     return NewToken(row, secret)
 
 
@@ -127,9 +149,9 @@ def verify(secret: str) -> Caller:
 
 
 def find_token(secret: str) -> AccessToken | None:
-    """The row of a token, usable or not; does not update `last_used_at`."""
-    found = AccessToken.unscoped.select_related("project", "agent").filter(digest__in=digests_of(secret))
-    return found.first()
+    """The row of a token, usable or not, with `owner_role`; does not update `last_used_at`."""
+    rows = with_owner_role(AccessToken.unscoped.select_related("project", "agent", "owner"))
+    return rows.filter(digest__in=digests_of(secret)).first()
 
 
 def forget_tokens() -> None:
@@ -165,14 +187,27 @@ def _refuse_unusable(secret: str, row: AccessToken | None) -> None:
         )
 
 
+def _scopes_now(row: AccessToken) -> frozenset[str]:
+    """The scopes of the token that the role of its owner still allows. Raises Unauthenticated without one."""
+    allowed = owner_allows(row)
+    if row.owner and not allowed:
+        raise Unauthenticated(
+            f"{row.owner.get_username()}, whose token it is, is no member of the project.",
+            hint="Ask an administrator of the project for an invitation.",
+        )
+    return allowed & frozenset(row.scopes)
+
+
 def _caller(row: AccessToken) -> Caller:
+    scopes = _scopes_now(row)
     return Caller(
         project=row.project,
         agent=row.agent.name if row.agent else row.name,
-        scopes=frozenset(row.scopes),
+        scopes=scopes,
         pinned=row.agent is not None,
-        keeps_secrets=ADMIN in row.scopes,
+        keeps_secrets=ADMIN in scopes,
         token_id=row.pk,
+        token_ends_at=row.expires_at,
     )
 
 

@@ -101,13 +101,15 @@ class Found:
 class Reader:
     """Who reads: the projects shown, by id, the chosen one of them, and the name the person acts under.
 
-    `page`: the URL of the page.
+    `page`: the URL of the page. `user_id`: of their account; `administrated`: the projects that they keep.
     """
 
     projects: Mapping[int, Project]
     chosen: Project | None
     name: str
     page: str
+    user_id: int = 0
+    administrated: Sequence[int] = ()
 
     @property
     def project_ids(self) -> Sequence[int]:
