@@ -128,11 +128,11 @@ class _Said:
     arguments: Mapping[str, Any]
     metadata: Mapping[str, Any]
 
-    def of(self, name: str, also: str = "") -> tuple[Any, str]:
-        """A value, None if it is absent, and the name that errors show."""
+    def of(self, name: str, *also: str) -> tuple[Any, str]:
+        """A value, None if it is absent, and the name that errors show. `also`: other names in metadata."""
         if (value := self.arguments.get(name)) is not None:
             return value, name
-        for key in (name, also):
+        for key in (name, *also):
             if (value := self.metadata.get(key)) is not None:
                 return value, f"metadata.{key}"
         return None, name

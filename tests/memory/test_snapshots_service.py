@@ -130,6 +130,11 @@ def test_metadata_stand_in_for_absent_arguments(ada: Caller) -> None:
     assert item(ada, save(ada, metadata=snake))["action_type"] == "decision"
 
 
+def test_metadata_without_a_name_are_no_argument(ada: Caller) -> None:
+    found = item(ada, save(ada, metadata={"": [100]}, rationale=None, dependencies=None))
+    assert (found["rationale"], found["metadata"]) == ("", {"": [100]})
+
+
 def test_an_argument_wins_over_metadata(ada: Caller) -> None:
     cause, other = save(ada), save(ada)
     metadata = {"action_type": "research", "rationale": "No.", "caused_by": other, "dependencies": [other]}

@@ -377,6 +377,15 @@ def test_the_text_is_plain_and_empty_when_there_is_nothing(ada: Caller, ben_rest
     assert "Stop." in reply.body
 
 
+@pytest.mark.parametrize("path", ["nudge", "brief"])
+def test_an_error_is_json_also_where_a_text_was_asked_for(ben_rest: RestClient, path: str) -> None:
+    reply = ben_rest.send(
+        "GET", f"/api/v1/projects/apollo/{path}/?format=text&agent=cy", headers={"Ctxhub-Agent": "b"}
+    )
+    assert (reply.status, reply.headers["content-type"]) == (400, "application/json")
+    assert reply.body["error"] == "invalid"
+
+
 def test_the_answer_as_json(ada: Caller, ben_rest: RestClient) -> None:
     send_message(caller=ada, text="Stop.", to=["ben"], priority="high")
     reply = ben_rest.get("nudge/")

@@ -32,4 +32,8 @@ class PlainText(BaseRenderer):
     ) -> str:
         if data is None:
             return ""
-        return data if isinstance(data, str) else json.dumps(data, ensure_ascii=False, default=str)
+        if isinstance(data, str):
+            return data
+        if renderer_context:
+            renderer_context["response"]["Content-Type"] = "application/json"
+        return json.dumps(data, ensure_ascii=False, default=str)
