@@ -1,7 +1,7 @@
 """Helpers for tests that end connections, roll back, collect statistics or make the database unavailable."""
 
-import threading
 from collections.abc import Iterator
+from concurrent.futures import Future
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -11,7 +11,7 @@ from django.db import connection, connections, transaction
 from psycopg import sql
 
 from ctxhub.core.kit.sqlite_file import make_file
-from ctxhub.mcp import db_threads
+from ctxhub.mcp import call_threads
 from tests.emptying import hub_tables
 from tests.migrated import copy_on_server, drop_on_server
 from tests.timing import PATIENCE_SECONDS, server_cpu_seconds
@@ -119,12 +119,12 @@ def _missing_sqlite() -> Iterator[None]:
 
 
 def disconnect_db_threads() -> None:
-    """On SQLite each thread that serves MCP has to close its own connection."""
-    all_here = threading.Barrier(db_threads.THREADS)
-
-    def close() -> None:
-        all_here.wait(PATIENCE_SECONDS)
-        connections.close_all()
-
-    for closing in [db_threads._pool.submit(close) for _ in range(db_threads.THREADS)]:
-        closing.result(PATIENCE_SECONDS)
+    """On SQLite each thread that runs calls has to close its own connection."""
+    threads = call_threads.threads
+    with threads._lock:
+        idle, threads._idle = threads._idle, []
+        closing: list[Future[None]] = [Future() for _ in idle]
+        for thread, closed in zip(idle, closing, strict=True):
+            thread.put((None, call_threads._Work(connections.close_all, closed)))
+    for closed in closing:
+        closed.result(PATIENCE_SECONDS)

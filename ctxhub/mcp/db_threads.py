@@ -1,22 +1,17 @@
-"""Runs database work of the event loop in a small thread pool, and closes stale connections."""
+"""Runs what the event loop needs the database for in the threads of calls, and closes stale connections."""
 
-import asyncio
-import contextvars
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import ParamSpec, TypeVar
 
 from django.db import close_old_connections
 
+from ctxhub.mcp.call_threads import run_for
+from ctxhub.mcp.shares import Share
 from ctxhub.mcp.write_slots import write_slot
 
 P = ParamSpec("P")
 T = TypeVar("T")
-
-THREADS = 4
-
-_pool = ThreadPoolExecutor(THREADS, thread_name_prefix="ctxhub-db")
 
 
 @contextmanager
@@ -29,18 +24,19 @@ def checked_connections() -> Iterator[None]:
         close_old_connections()
 
 
-async def run_in_thread(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-    """Run a function that uses the database in the pool, with a copy of the caller's context variables."""
-    context = contextvars.copy_context()
+async def run_in_thread(
+    share: Share | None, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs
+) -> T:
+    """Run a function that uses the database when it is the share's turn; None: at once."""
 
     def work() -> T:
         with checked_connections():
-            return context.run(function, *args, **kwargs)
+            return function(*args, **kwargs)
 
-    return await asyncio.get_running_loop().run_in_executor(_pool, work)
+    return await run_for(share, work)
 
 
 async def run_write(slug: str, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
     """Like `run_in_thread`, once one of the project's write slots is free."""
     async with write_slot(slug):
-        return await run_in_thread(function, *args, **kwargs)
+        return await run_in_thread(None, function, *args, **kwargs)

@@ -1,4 +1,4 @@
-"""Answers a request with Django in one visit to a worker thread."""
+"""Answers a request with Django in one visit to a thread."""
 
 from collections.abc import MutableMapping
 from io import BytesIO

@@ -22,6 +22,7 @@ from ctxhub.core.kit.inputs import clean_agent
 from ctxhub.core.kit.write_queue import QueueTimeout
 from ctxhub.mcp import cross_origin, request_bodies
 from ctxhub.mcp.addresses import take_proxy_headers
+from ctxhub.mcp.call_threads import run_for
 from ctxhub.mcp.connections import when_ending
 from ctxhub.mcp.db_threads import run_in_thread
 from ctxhub.mcp.json_size import refuse_many_values
@@ -30,11 +31,11 @@ from ctxhub.mcp.methods import Surface
 from ctxhub.mcp.periodic_cleanup import run_periodic_cleanup
 from ctxhub.mcp.refusals import FAILURE, refuse, refuse_media_type, send_json, status_of, with_own_refusals
 from ctxhub.mcp.request_bodies import ClientGone, TooLong, TooSlow, read_body, with_body
-from ctxhub.mcp.rest_writers import written_project
+from ctxhub.mcp.rest_requests import bearer_token, share_of, verified_share, written_project
 from ctxhub.mcp.schema_watch import watch_schema
 from ctxhub.mcp.server import Context, build_server
+from ctxhub.mcp.shares import HUB, Share
 from ctxhub.mcp.wakeups import watch
-from ctxhub.mcp.worker_threads import WorkerThreads
 from ctxhub.mcp.write_slots import write_slot
 
 Message = MutableMapping[str, Any]
@@ -42,7 +43,7 @@ Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 Answer = Callable[[Scope, bytes], list[Message]]
-"""Answers a request with its body in a worker thread."""
+"""Answers a request with its body in the thread that calls it."""
 
 Mode = Literal["both", "api", "mcp"]
 
@@ -66,7 +67,6 @@ class Dispatcher:
         self._django = django
         self._admit = admit
         self._runs_tasks = runs_tasks
-        self._worker_threads = WorkerThreads()
         self._serves_mcp = mode in ("both", "mcp")
         self._serves_django = mode in ("both", "api")
         self._manager = StreamableHTTPSessionManager(
@@ -93,7 +93,7 @@ class Dispatcher:
             await refuse(send, 404, InvalidInput("This process serves /mcp only."))
 
     async def _serve_django(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Holds a worker thread while Django works, never while a client sends or reads slowly."""
+        """Holds a thread while Django works, never while a client sends or reads slowly."""
         headers = _headers(scope)
         send_error = (
             cross_origin.with_cors_headers(headers, send) if scope["path"].startswith("/api/") else send
@@ -110,10 +110,11 @@ class Dispatcher:
         except ClientGone:
             return
         else:
-            slug = await written_project(scope, headers, body)
+            share = await verified_share(scope, headers)
+            slug = await written_project(share, scope, headers, body)
             try:
                 async with write_slot(slug) if slug else nullcontext():
-                    messages = await self._ask_django(scope, body)
+                    messages = await self._ask_django(None if slug else share, scope, body)
             except QueueTimeout as error:
                 log_failure(scope["path"], error)
                 await _refuse(send_error, status_of(error), failure_of(error))
@@ -121,8 +122,8 @@ class Dispatcher:
             for message in messages:
                 await send(message)
 
-    async def _ask_django(self, scope: Scope, body: bytes) -> list[Message]:
-        return await with_long_polling(lambda: self._worker_threads.run(self._django, dict(scope), body))
+    async def _ask_django(self, share: Share | None, scope: Scope, body: bytes) -> list[Message]:
+        return await with_long_polling(lambda: run_for(share, self._django, dict(scope), body))
 
     async def _run_lifespan(self, receive: Receive, send: Send) -> None:
         """Runs the SDK's tasks and the periodic cleanup as long as the process runs; writes what waits."""
@@ -138,7 +139,7 @@ class Dispatcher:
             for task in running:
                 task.cancel()
         # Not left to atexit: uvicorn ends with the signal that stopped it.
-        await run_in_thread(flush_all)
+        await run_in_thread(HUB, flush_all)
         await send({"type": "lifespan.shutdown.complete"})
 
     async def _serve_mcp(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -151,7 +152,7 @@ class Dispatcher:
             await cross_origin.answer_preflight(send)
             return
         try:
-            caller = await _caller(headers, self._admit)
+            caller = await _caller(scope, headers, self._admit)
         except CtxhubError as error:
             await refuse(send, status_of(error), error)
             return
@@ -199,20 +200,18 @@ def _note_failure(context: Context, failure: Failure) -> None:
         context.request.scope[FAILURE] = failure  # type: ignore[union-attr]
 
 
-async def _caller(headers: dict[str, str], admit: Callable[[Caller], Caller] | None) -> Caller:
+async def _caller(scope: Scope, headers: dict[str, str], admit: Callable[[Caller], Caller] | None) -> Caller:
     """The caller of the token, as `admit` returns it.
 
     Raises Unauthenticated without a valid token, and what `admit` raises.
     """
-    scheme, _, token = headers.get("authorization", "").partition(" ")
-    if scheme.lower() != "bearer" or not token.strip():
+    if not (token := bearer_token(headers)):
         raise Unauthenticated(
             "This hub needs a token.",
             hint="Send the header Authorization: Bearer TOKEN (manage.py token create).",
         )
-    token = token.strip()
     if (caller := authenticate_remembered(token)) is None:
-        caller = await run_in_thread(authenticate, token)
+        caller = await run_in_thread(share_of(scope, headers), authenticate, token)
     caller = admit(caller) if admit else caller
     if agent := headers.get(AGENT_HEADER.lower(), "").strip():
         caller = caller.speaking_as(clean_agent(header_text(agent), AGENT_HEADER))

@@ -11,6 +11,7 @@ from ctxhub.core.kit import clock
 from ctxhub.core.kit.failures import log_failure
 from ctxhub.core.models import Project
 from ctxhub.mcp.db_threads import run_in_thread
+from ctxhub.mcp.shares import HUB
 
 EVERY_SECONDS = 60
 
@@ -20,8 +21,8 @@ async def run_periodic_cleanup() -> None:
     while True:
         await asyncio.sleep(EVERY_SECONDS)
         try:
-            for project_id in await run_in_thread(_project_ids):
-                await run_in_thread(cleanup_sometimes, project_id, clock.now())
+            for project_id in await run_in_thread(HUB, _project_ids):
+                await run_in_thread(HUB, cleanup_sometimes, project_id, clock.now())
         except Exception as error:  # Any error: the next minute may succeed.
             log_failure("cleaning up", error, level=logging.WARNING)
 

@@ -14,6 +14,7 @@ from ctxhub.mcp.db_threads import run_in_thread, run_write
 from ctxhub.mcp.json_rpc import RpcError
 from ctxhub.mcp.long_polling import with_long_polling
 from ctxhub.mcp.methods import Request, Result, Surface, Work, answer
+from ctxhub.mcp.shares import Share
 
 Context = ServerRequestContext[Any, Any]
 
@@ -45,7 +46,7 @@ def build_server(
             )
         except RpcError as error:
             raise MCPError(**error.body()) from None
-        return await _done(result, caller.project.slug) if isinstance(result, Work) else result
+        return await _done(result, Share.of(caller)) if isinstance(result, Work) else result
 
     server: Server[Any] = Server("ctxhub")
     # In place of the SDK's own checks, handlers and serialisation (and its OpenTelemetry spans).
@@ -53,10 +54,10 @@ def build_server(
     return server
 
 
-async def _done(work: Work, project: str) -> Result:
+async def _done(work: Work, share: Share) -> Result:
     try:
         if work.writes():
-            return await run_write(project, work.run)
-        return await with_long_polling(partial(run_in_thread, work.run))
+            return await run_write(share.project, work.run)
+        return await with_long_polling(partial(run_in_thread, share, work.run))
     except Exception as error:
         return work.failed(error)

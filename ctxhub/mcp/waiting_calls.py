@@ -12,6 +12,7 @@ from ctxhub.mcp.db_threads import run_in_thread
 from ctxhub.mcp.json_rpc import Id
 from ctxhub.mcp.long_polling import repeat_on_events
 from ctxhub.mcp.methods import Result, Work
+from ctxhub.mcp.shares import HUB
 
 
 @dataclass(slots=True, eq=False)
@@ -57,7 +58,7 @@ class WaitingCalls:
                 yield call.request_id
 
     async def _run(self, call: WaitingCall) -> None:
-        attempt = partial(run_in_thread, call.work.run)
+        attempt = partial(run_in_thread, HUB, call.work.run)
         with call.long_poll.at_work():
             try:
                 result = await repeat_on_events(call.long_poll, call.started, call.result, attempt)

@@ -9,7 +9,7 @@ from weakref import WeakValueDictionary
 from ctxhub.core.kit.write_queue import QUEUE, QueueTimeout, describe, waited_before
 
 WRITES_OF_A_PROJECT = 2
-# Fewer than either face has threads: writers may wait for a stopped process, and leave the rest to readers.
+# Each has a thread of its own: writers may wait for a stopped process, and leave the others to readers.
 WRITES_OF_A_PROCESS = 3
 _PROCESS = ""
 

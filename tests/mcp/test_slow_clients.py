@@ -8,7 +8,7 @@ import pytest
 
 from ctxhub.core.kit.caller import Caller
 from ctxhub.mcp import request_bodies
-from ctxhub.mcp.worker_threads import WORKER_THREADS
+from ctxhub.mcp.call_threads import THREADS
 from memory.memories.services.memories import add_memory
 from tests.databases import end_other_connections
 from tests.hub import LiveHub, RestClient
@@ -33,7 +33,7 @@ def connected(hub: LiveHub, sockets: ExitStack, text: str) -> socket.socket:
 
 
 def test_unfinished_bodies_occupy_no_worker_thread(hub: LiveHub, open_sockets: ExitStack) -> None:
-    for _ in range(WORKER_THREADS * 2):
+    for _ in range(THREADS * 2):
         connected(hub, open_sockets, f"{HEAD}Content-Length: 10\r\n\r\n{{")
     assert hub.http().send("GET", "/healthz").status == 200
 
@@ -56,7 +56,7 @@ def test_unread_answers_occupy_no_worker_thread(
         f"GET /api/v1/projects/apollo/{address} HTTP/1.1\r\n"
         f"Host: localhost\r\nAuthorization: Bearer {ada_token}\r\n\r\n"
     )
-    for _ in range(WORKER_THREADS * 2):
+    for _ in range(THREADS * 2):
         connected(hub, open_sockets, script * 20)
     assert hub.http().send("GET", "/healthz").status == 200
 
@@ -74,7 +74,7 @@ def test_a_chunked_body_is_refused_at_the_limit(hub: LiveHub, open_sockets: Exit
 
 
 def test_connections_closed_by_the_database_are_reopened(hub: LiveHub, ada_rest: RestClient) -> None:
-    for _ in range(WORKER_THREADS):
+    for _ in range(THREADS):
         assert ada_rest.get("stats/").status == 200
     end_other_connections()
-    assert [ada_rest.get("stats/").status for _ in range(WORKER_THREADS)] == [200] * WORKER_THREADS
+    assert [ada_rest.get("stats/").status for _ in range(THREADS)] == [200] * THREADS

@@ -11,9 +11,9 @@ from ctxhub.core.accounts.services.access_tokens import create_token, verify
 from ctxhub.core.kit.write_queue import QUEUE, QueueTimeout
 from ctxhub.core.models import Project
 from ctxhub.mcp import write_slots
-from ctxhub.mcp.db_threads import THREADS, run_write
-from ctxhub.mcp.rest_writers import written_project
-from ctxhub.mcp.worker_threads import WORKER_THREADS
+from ctxhub.mcp.db_threads import run_write
+from ctxhub.mcp.rest_requests import written_project
+from ctxhub.mcp.shares import HUB
 from ctxhub.mcp.write_slots import write_slot
 from tests.timing import PATIENCE_SECONDS
 
@@ -50,9 +50,7 @@ def test_other_projects_wait_for_no_slot_of_this_one() -> None:
     asyncio.run(asyncio.wait_for(write_beside_a_writer(), PATIENCE_SECONDS))
 
 
-def test_writers_leave_threads_of_each_face_to_readers() -> None:
-    assert min(THREADS, WORKER_THREADS) > write_slots.WRITES_OF_A_PROCESS
-
+def test_the_writers_of_a_process_are_limited() -> None:
     async def write_in_all_projects() -> None:
         async with write_slot("a"), write_slot("b"), write_slot("c"):
             with pytest.raises(TimeoutError):
@@ -132,4 +130,4 @@ def test_only_a_request_that_may_write_takes_a_slot(
         headers = {"authorization": f"Bearer {tokens[token]}"} if token in tokens else {}
         sent = json.dumps(body).encode()
         with subtests.test(token=token, method=method, path=path):
-            assert asyncio.run(written_project({"method": method, "path": path}, headers, sent)) == slug
+            assert asyncio.run(written_project(HUB, {"method": method, "path": path}, headers, sent)) == slug

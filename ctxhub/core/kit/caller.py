@@ -42,6 +42,7 @@ class Caller:
 
     `agent` is a name; its row is found or inserted by the statement that needs it. `pinned`: the token can
     act as one agent only. `keeps_secrets`: an administrator, who may store what looks like a credential.
+    `maker_id`: the user who made the token.
     `session`: the id or the name of the session that the call names; `window`: None over HTTP.
     """
 
@@ -53,6 +54,7 @@ class Caller:
     keeps_secrets: bool = False
     token_id: int | None = None
     token_ends_at: datetime | None = None
+    maker_id: int | None = None
     session: str = ""
     window: Window | None = None
 

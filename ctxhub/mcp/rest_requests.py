@@ -1,13 +1,14 @@
-"""Finds the REST requests that write, so that only these wait for a write slot."""
+"""Finds whom a request to Django is for, and whether it writes: only writers wait for a write slot."""
 
 import json
 from collections.abc import Mapping
 from typing import Any
 
+from django.conf import settings
 from django.db import Error
 from django.urls import Resolver404, ResolverMatch, resolve
 
-from ctxhub.core.accounts.services.access_tokens import find_verified, verify
+from ctxhub.core.accounts.services.access_tokens import find_remembered, find_verified, verify
 from ctxhub.core.api.calls import CallViewSet
 from ctxhub.core.api.views import ProjectViewSet
 from ctxhub.core.kit.caller import READ, Caller
@@ -15,26 +16,53 @@ from ctxhub.core.kit.errors import CtxhubError
 from ctxhub.core.kit.inputs import OWN_PROJECT
 from ctxhub.core.toolbox import dispatch
 from ctxhub.mcp.db_threads import run_in_thread
+from ctxhub.mcp.shares import Share
 
 _READS = ("GET", "HEAD", "OPTIONS")
 _PROJECTS = "/api/v1/projects/"
 
 
-async def written_project(scope: Mapping[str, Any], headers: Mapping[str, str], body: bytes) -> str | None:
+def share_of(scope: Mapping[str, Any], headers: Mapping[str, str]) -> Share:
+    """Whom a request is for. One without a known token is for a signed-in browser, or an address."""
+    if (token := bearer_token(headers)) and (caller := find_remembered(token)):
+        return Share.of(caller)
+    cookies = (cookie.strip().partition("=") for cookie in headers.get("cookie", "").split(";"))
+    if session := next((value for name, _, value in cookies if name == settings.SESSION_COOKIE_NAME), ""):
+        return Share("", f"session {session}")
+    address, _ = scope.get("client") or ("", 0)
+    return Share("", f"address {address}")
+
+
+async def verified_share(scope: Mapping[str, Any], headers: Mapping[str, str]) -> Share:
+    """The same, but a token that is not known yet is verified first: its call may take long."""
+    share, token = share_of(scope, headers), bearer_token(headers)
+    if token and not share.project and (caller := await _find_caller(share, token)):
+        return Share.of(caller)
+    return share
+
+
+def bearer_token(headers: Mapping[str, str]) -> str:
+    kind, _, token = headers.get("authorization", "").partition(" ")
+    return token.strip() if kind.lower() == "bearer" else ""
+
+
+async def written_project(
+    share: Share, scope: Mapping[str, Any], headers: Mapping[str, str], body: bytes
+) -> str | None:
     """The slug of the project that the request writes to; None if it reads, or its token does not let it."""
     method, path = scope["method"], scope["path"]
     if method in _READS or not path.startswith(_PROJECTS):
         return None
-    kind, _, token = headers.get("authorization", "").partition(" ")
-    if kind.lower() != "bearer" or (caller := await _find_caller(token.strip())) is None:
+    token = bearer_token(headers)
+    if not token or (caller := await _find_caller(share, token)) is None:
         return None
     return caller.project.slug if _writes(caller, method, path, body) else None
 
 
-async def _find_caller(token: str) -> Caller | None:
+async def _find_caller(share: Share, token: str) -> Caller | None:
     """The caller of a token; None if Django is to refuse it. Counts no request."""
     try:
-        return find_verified(token) or await run_in_thread(verify, token)
+        return find_verified(token) or await run_in_thread(share, verify, token)
     except (CtxhubError, Error):
         return None
 
