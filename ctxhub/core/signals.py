@@ -20,6 +20,7 @@ from ctxhub.core.accounts.services.people import check_new_member, rename_person
 from ctxhub.core.events.services.cleanup import cleanup_sometimes
 from ctxhub.core.events.services.events import recorded
 from ctxhub.core.kit.models import NamedRow
+from ctxhub.core.kit.read_limit import statement_timeout, watch_statements
 from ctxhub.core.kit.transactions import acquire_write_lock, write_transaction
 from ctxhub.core.models import AccessToken, Agent, Category, Layer, Membership, Project, Scope, Tag
 from ctxhub.core.registry import Noun, indexed_nouns, searched_nouns
@@ -185,14 +186,20 @@ MOST_PREPARED = 500
 
 
 @receiver(connection_created)
+def set_up_sqlite(connection: Any, **_: Any) -> None:
+    if connection.vendor == "sqlite":
+        watch_statements(connection.connection)
+
+
+@receiver(connection_created)
 def set_up_postgresql(connection: Any, **_: Any) -> None:
-    """Turn off PostgreSQL's JIT compiler, which took 150 ms for queries of 2 ms, keep more prepared, and read
-    times by compiled code.
+    """Turn off PostgreSQL's JIT compiler, which took 150 ms for queries of 2 ms, limit what reads take, keep
+    more prepared, and read times by compiled code.
     """
     if connection.vendor == "postgresql":
         from ctxhub.core.kit.postgresql_times import read_times_quickly  # psycopg is not loaded on SQLite.
 
         with connection.cursor() as cursor:
-            cursor.execute("SET jit = off")
+            cursor.execute(f"SET jit = off; SET statement_timeout = {statement_timeout()}")
         connection.connection.prepared_max = MOST_PREPARED
         read_times_quickly(connection)

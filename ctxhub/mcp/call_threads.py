@@ -11,6 +11,7 @@ from contextvars import copy_context
 from queue import SimpleQueue
 from typing import Any, NamedTuple, ParamSpec, TypeVar
 
+from ctxhub.core.kit.read_limit import serve_calls
 from ctxhub.mcp.shares import Share, Turns
 
 P = ParamSpec("P")
@@ -71,6 +72,7 @@ class CallThreads:
         ).start()
 
     def _serve(self, turn: _Turn | None) -> None:
+        serve_calls()
         mine: SimpleQueue[_Turn] = SimpleQueue()
         while True:
             share, work = turn or mine.get()

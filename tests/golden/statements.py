@@ -61,9 +61,11 @@ def _name(statement: str, names: dict[str, str]) -> str:
 
 
 def shortened(statement: str) -> str:
-    """`UPDATE memory_constraint (rank, text)`, `SELECT core_tag + core_layer`, `SAVEPOINT`."""
+    """`UPDATE memory_constraint (rank, text)`, `SELECT core_tag + core_layer`, `SAVEPOINT`, `SET; ...`."""
     plain = _QUOTED.sub("?", " ".join(statement.replace('"', "").split()))
     verb = plain.split(" ", 1)[0]
+    if verb == "SET":  # Sent together with what follows.
+        return f"SET; {shortened(plain.partition('; ')[2])}"
     if verb in ("SAVEPOINT", "RELEASE", "ROLLBACK"):
         return " ".join(word for word in plain.split(" ") if word.isupper())
     if verb == "INSERT":

@@ -48,7 +48,7 @@ class CodeFilter(DropdownFilter):
 class RefusalAdmin(ProjectAdmin):
     menu = Menu("Activity", "block")
     add_scope = change_scope = delete_scope = None
-    when_empty = "Agents are refused a lease that another holds, a write of an old version, a missing scope."
+    when_empty = "Agents are refused a lease another holds, an old version, a missing scope, a long read."
 
     list_display = ("when", "who", "on", "code", "count", "what")
     list_display_links = ("when",)

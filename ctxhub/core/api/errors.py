@@ -21,6 +21,7 @@ from ctxhub.core.kit.errors import (
     Unauthenticated,
 )
 from ctxhub.core.kit.failures import Failure, failure_of, is_outage, log_failure
+from ctxhub.core.kit.read_limit import too_much_work
 from ctxhub.core.refusals.services import count_refusal, is_refusal, ref_in
 from ctxhub.core.toolbox.stored_answers import UsedRequestId
 
@@ -34,7 +35,7 @@ HINTS = {
 
 
 def answer_error(error: Exception, context: dict[str, Any]) -> Response:
-    status, problem = translate(error)
+    status, problem = translate(too_much_work(error) or error)
     count_refused_request(problem, context)
     is_conflict = isinstance(problem, Conflict) and not isinstance(problem, UsedRequestId)
     if is_conflict and _if_match_decides(context):

@@ -17,7 +17,7 @@ from ctxhub.core.toolbox.argument_types import SINCE, About
 class RefusalArguments(PageArguments, total=False):
     by: Annotated[str, About("Of this agent.")]
     ref: Annotated[str, About("Because of this lease or object: lease:7.")]
-    code: Annotated[str, About("conflict or not_allowed.", {"enum": list(CODES)})]
+    code: Annotated[str, About("conflict, not_allowed or limit_reached.", {"enum": list(CODES)})]
     since: Annotated[str, About(f"Refused since. {SINCE}")]
     until: Annotated[str, About(f"Refused before. {SINCE}")]
 
@@ -27,5 +27,6 @@ class RefusalViewSet(ProjectViewSet):
 
     @extend_schema(responses=page_of(RefusalSeen))
     def list(self, request: Request, slug: str) -> Response:
-        """Who was refused what, newest first: taken leases, versions that had changed, missing scopes."""
+        """Who was refused what, newest first: taken leases, versions that had changed, missing scopes, reads
+        that took too much processor time."""
         return self.listed(Page.of(list_refusals(self.project_id, **self.query)))

@@ -35,6 +35,7 @@ from ctxhub.core.kit.caller import ADMIN, READ, WRITE, Caller, acting
 from ctxhub.core.kit.errors import InvalidInput, NotFound, unknown_word
 from ctxhub.core.kit.headers import header_text
 from ctxhub.core.kit.listing import with_arrays
+from ctxhub.core.kit.read_limit import limited_read
 from ctxhub.core.text.token_count import count_tokens
 from ctxhub.core.toolbox.dispatch import clean_max_tokens
 from ctxhub.core.toolbox.stored_answers import answer_once
@@ -217,6 +218,8 @@ class ProjectViewSet(HubViewSet):
         self.act_as(in_session(speaking(self.caller, request, body=body), request))
         call = Call(self.caller, self._counted_as(), writes=request.method not in SAFE_METHODS)
         self.call = self._during.enter_context(call)
+        if self.scope_of(self.action, request.method or "") == READ:
+            self._during.enter_context(limited_read(f"{request.method} {request.path}"))
 
     def finalize_response(self, request: Request, response: Response, *args: Any, **kwargs: Any) -> Response:
         response = super().finalize_response(request, response, *args, **kwargs)

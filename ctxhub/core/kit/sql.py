@@ -6,9 +6,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from functools import cache, lru_cache
 from itertools import chain
+from time import monotonic
 from typing import Any, TypeVar
 
 from django.db import DEFAULT_DB_ALIAS, connection, connections
+
+from ctxhub.core.kit.read_limit import checkpoint, count_waiting
 
 Row = Sequence[Any]
 T = TypeVar("T")
@@ -37,10 +40,14 @@ def rows(statement: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
             cursor.execute(statement, values)
             return _all_rows(cursor)
     database.validate_no_broken_transaction()
+    checkpoint()
     with database.wrap_database_errors:
         if is_sqlite():
             return _all_rows(database.connection.execute(_for_sqlite(statement), values))
-        return _all_rows(_preparing_cursor(database).execute(statement, values))
+        started = monotonic()
+        found = _all_rows(_preparing_cursor(database).execute(statement, values))
+        count_waiting(monotonic() - started)
+        return found
 
 
 def _preparing_cursor(database: Any) -> Any:

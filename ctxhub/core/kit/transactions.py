@@ -9,6 +9,7 @@ from ctxhub.core.kit.batches import counted_write, early_writes
 from ctxhub.core.kit.lock_times import hold
 from ctxhub.core.kit.newer_schema import is_newer, refuse_newer_schema
 from ctxhub.core.kit.outcomes import begin_commit
+from ctxhub.core.kit.read_limit import NO_TIMEOUT, unlimited
 from ctxhub.core.kit.sql import is_sqlite
 from ctxhub.core.kit.write_queue import QUEUE, QueueTimeout, Turn, describe
 
@@ -23,7 +24,7 @@ def write_transaction(project_id: int) -> Iterator[None]:
     of their ids and two batches cannot deadlock. See docs/decisions/0003-one-writer-at-a-time.md.
     """
     is_outermost = not connection.in_atomic_block
-    with counted_write(), hold() as begin, touch_transaction(), early_writes():
+    with counted_write(), unlimited(), hold() as begin, touch_transaction(), early_writes():
         acquire_write_lock(project_id)
         begin()
         yield
@@ -39,7 +40,7 @@ def touch_transaction() -> Iterator[None]:
     """
     refuse_newer_schema()
     is_queued = is_sqlite() and not connection.in_atomic_block
-    with QUEUE if is_queued else nullcontext(), transaction.atomic():
+    with unlimited(), QUEUE if is_queued else nullcontext(), transaction.atomic():
         yield
 
 
@@ -54,10 +55,10 @@ def try_touch_transaction(wait_seconds: float = 0) -> Iterator[bool]:
         yield False
         return
     if connection.vendor != "sqlite" or connection.in_atomic_block:
-        with transaction.atomic():
+        with unlimited(), transaction.atomic():
             yield True
         return
-    with ExitStack() as held:
+    with unlimited(), ExitStack() as held:
         is_free = QUEUE.take(wait_seconds)
         if is_free:
             held.callback(QUEUE.leave)
@@ -127,9 +128,10 @@ def current_turn() -> Turn | None:
 _LOCK_CLASS = 0x63_74_78  # "ctx": separates our advisory locks from others in the same database.
 IDLE_TIMEOUT = "60s"
 LOCK_NOT_AVAILABLE = "55P03"
+# Sent together, each statement has its own time: the wait has the limit of the lock alone.
 # The limits hold for this transaction, and already for the wait in the same statement: the rows of
 # FROM come first, and OFFSET 0 keeps it a query of its own.
-_ACQUIRE = """SELECT pg_advisory_xact_lock(%s, %s)
+_ACQUIRE = f"""{NO_TIMEOUT}; SELECT pg_advisory_xact_lock(%s, %s)
     FROM (SELECT set_config('lock_timeout', %s, true),
                  set_config('idle_in_transaction_session_timeout', %s, true) OFFSET 0) limits"""
 _OLDEST_WRITER = """

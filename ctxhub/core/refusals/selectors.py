@@ -9,14 +9,14 @@ from typing_extensions import TypedDict
 
 from ctxhub.core.events.selectors.events import moment_of
 from ctxhub.core.kit.clock import format_time
-from ctxhub.core.kit.errors import Conflict, NotAllowed
+from ctxhub.core.kit.errors import Conflict, LimitReached, NotAllowed
 from ctxhub.core.kit.inputs import clean_moment, clean_one_of
 from ctxhub.core.kit.keyset import page_of
 from ctxhub.core.kit.listing import Listing, Row
 from ctxhub.core.refusals.models import Refusal
 from ctxhub.core.toolbox.argument_types import About, Time, one_of
 
-CODES = (Conflict.code, NotAllowed.code)
+CODES = (Conflict.code, NotAllowed.code, LimitReached.code)
 COLUMNS = ("agent", "ref", "code", "count", "first", "last", "note")
 
 

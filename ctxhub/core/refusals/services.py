@@ -1,5 +1,6 @@
 """Counts refusals in the background: a refused call neither waits nor writes."""
 
+import logging
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple, TypeGuard
@@ -11,6 +12,7 @@ from ctxhub.core.kit import clock
 from ctxhub.core.kit.background import BackgroundWriter
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import Conflict, CtxhubError, NotAllowed, Unauthenticated
+from ctxhub.core.kit.read_limit import TooMuchWork
 from ctxhub.core.kit.transactions import touch_transaction
 from ctxhub.core.refusals.models import NOTE_LENGTH, REF_LENGTH
 from ctxhub.core.refusals.sql import Counted, Key, add_refusals, count_rows_by_agent, delete_refusals
@@ -28,6 +30,8 @@ KIND_OF_NAME = {
     "key": "decision",
 }
 
+logger = logging.getLogger(__name__)
+
 
 class Refused(NamedTuple):
     project_id: int
@@ -39,7 +43,8 @@ class Refused(NamedTuple):
 
 
 def count_refusal(caller: Caller, error: Exception, ref: str = "") -> None:
-    """Count an error for the caller's agent if it is a refusal: a denied scope, a taken lease, a version.
+    """Count an error for the caller's agent if it is a refusal: a denied scope, a taken lease, a version, a
+    read that was stopped, which is also logged.
 
     `ref`: the object that the call names; the error's own `about` comes first. An error is counted once,
     however many layers see it.
@@ -47,6 +52,8 @@ def count_refusal(caller: Caller, error: Exception, ref: str = "") -> None:
     if not is_refusal(error) or error.is_counted:
         return
     error.is_counted = True
+    if isinstance(error, TooMuchWork):
+        logger.warning("%s (%s in %s)", error.message, caller.agent, caller.project.slug)
     refused = Refused(
         caller.project_id, caller.agent, error.about or ref, error.code, error.message, clock.now()
     )
@@ -57,7 +64,7 @@ def is_refusal(error: Exception) -> TypeGuard[CtxhubError]:
     """Conflicts say by `about` that they are one: others, such as a name that is taken, are mistakes."""
     if isinstance(error, NotAllowed):
         return not isinstance(error, Unauthenticated)
-    return isinstance(error, Conflict) and bool(error.about)
+    return isinstance(error, TooMuchWork) or (isinstance(error, Conflict) and bool(error.about))
 
 
 def ref_in(names: Mapping[str, Any], kinds: Mapping[str, str] = KIND_OF_NAME) -> str:

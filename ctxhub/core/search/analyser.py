@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence, Set
 from functools import lru_cache
 
 from ctxhub.core.kit.frozen import frozen
+from ctxhub.core.kit.read_limit import checkpoint
 from ctxhub.core.search.stems import stem
 from ctxhub.core.text.lazy_patterns import lazy_pattern
 
@@ -100,6 +101,7 @@ Analysis = tuple[Sequence[str], Set[str]]
 
 
 def _analysis(text: str) -> Analysis:
+    checkpoint()
     return _cached_analysis(text) if len(text) <= CACHED_TEXT else _analyse(text)
 
 

@@ -7,6 +7,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+from ctxhub.core.kit.read_limit import checkpoint
 from ctxhub.core.search.candidates import Candidate
 from ctxhub.core.search.queries import Term
 
@@ -90,6 +91,7 @@ def occurrences(words: str, term: Term) -> int:
 def _parts(
     candidate: Candidate, terms: Sequence[tuple[Term, float, Sequence[Counter]]], average: float
 ) -> dict[Term, float]:
+    checkpoint()
     text = _padded(candidate.words)
     length_norm = K1 * (1 - B + B * candidate.size / average)
     status_factor = OVER_WORTH if candidate.is_over else 1.0

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 
 from ctxhub.core.kit import sql
+from ctxhub.core.kit.read_limit import checkpoint
 
 # Endings of inflected forms of a word; the plain word comes first.
 ENDINGS = ("", "s", "es", "ed", "ing")
@@ -22,6 +23,7 @@ def near_words(
     from rapidfuzz import process
     from rapidfuzz.distance import OSA
 
+    checkpoint()
     furthest = _furthest(word) if furthest is None else furthest
     found = process.extract_iter(word, known, scorer=OSA.distance, score_cutoff=furthest)
     near = sorted({(distance, near) for near, distance, _ in found if 0 < distance <= furthest})
@@ -54,11 +56,12 @@ def find_words_within(project_id: int, reaches: Mapping[str, int], at_most: int)
 
     lengths = {n for word, reach in reaches.items() for n in range(len(word) - reach, len(word) + reach + 1)}
     known = sorted(_known_words(project_id, lengths))
-    found = {
-        word: process.extract(word, known, scorer=OSA.distance, score_cutoff=reach, limit=at_most)
-        for word, reach in reaches.items()
-    }
-    return {word: [near for near, _, _ in matches] for word, matches in found.items()}
+    found: dict[str, list[str]] = {}
+    for word, reach in reaches.items():
+        checkpoint()
+        near = process.extract(word, known, scorer=OSA.distance, score_cutoff=reach, limit=at_most)
+        found[word] = [known_word for known_word, _, _ in near]
+    return found
 
 
 def _near_forms(word: str, known: Sequence[str]) -> list[str]:

@@ -10,6 +10,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
+from ctxhub.core.kit.read_limit import checkpoint
 from ctxhub.core.text.glob_parts import Gap, Span, is_plain, readings, split_glob
 
 Spans = tuple[Span, ...]
@@ -22,6 +23,7 @@ MOST_KNOWN = 1_000
 
 def have_common_path(first: str, second: str) -> bool:
     """Whether some path matches both globs."""
+    checkpoint()
     one, other = split_glob(first), split_glob(second)
     if _differ(one, other):
         return False

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from itertools import groupby
 
+from ctxhub.core.kit.read_limit import checkpoint
 from ctxhub.core.text.glob_overlap import have_common_path
 from ctxhub.core.text.glob_parts import ANY, WILDCARDS, Gap, readings, split_glob, split_path
 
@@ -22,6 +23,7 @@ def is_glob(path: str) -> bool:
 
 
 def matches(pattern: str, path: str) -> bool:
+    checkpoint()
     return bool(_compiled(pattern).match("/".join(split_path(path)) + "/"))
 
 

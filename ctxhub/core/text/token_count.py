@@ -25,6 +25,8 @@ exact count, with a penalty for falling below on other code, documentation and t
 from collections.abc import Callable, Mapping
 from typing import TypeVar
 
+from ctxhub.core.kit.read_limit import checkpoint
+
 _T = TypeVar("_T")
 
 # Thousandths of a token.
@@ -133,7 +135,11 @@ _CONTINUING = bytes(range(0x80, 0xC0))
 
 
 def count_tokens(text: str) -> int:
-    """Return the tokens of a text: the estimate, or, after `use_exact_counts`, the exact count; 0 for ""."""
+    """Return the tokens of a text: the estimate, or, after `use_exact_counts`, the exact count; 0 for "".
+
+    Whatever is fitted into a budget counts in a loop, so a read that takes too long is stopped here.
+    """
+    checkpoint()
     return _count(text)
 
 

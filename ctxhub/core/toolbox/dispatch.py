@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from typing import Any
 
 from ctxhub.core.accounts.selectors.names_of_people import refuse_name_of_person
@@ -17,6 +17,7 @@ from ctxhub.core.kit.errors import CtxhubError, InvalidInput, shown
 from ctxhub.core.kit.inputs import clean_agent, clean_one_of
 from ctxhub.core.kit.listing import Listing, with_rows
 from ctxhub.core.kit.outcomes import telling_outcome
+from ctxhub.core.kit.read_limit import limited_read
 from ctxhub.core.refusals.services import KIND_OF_NAME, count_refusal, is_refusal, ref_in
 from ctxhub.core.toolbox.actions import SESSION, Action, find_tool
 from ctxhub.core.toolbox.argument_types import present
@@ -36,7 +37,8 @@ def call(
     An argument that is null counts as absent. `session` names the session that the call belongs to; an action
     that declares the argument gets it.
     A write with a `request_id` that the same agent sent within 24 hours returns the stored answer and writes
-    nothing; an id of another call is a Conflict. Raises CtxhubError; then nothing was written.
+    nothing; an id of another call is a Conflict. Raises CtxhubError; then nothing was written. A read
+    that takes too much processor time is stopped: TooMuchWork.
     """
     try:
         with telling_outcome():
@@ -59,6 +61,11 @@ def _call(
     action = tool.pick(name, given)
     tally.running(caller, action.call, writes=action.writes)
     action.require_scope(caller, given)
+    with nullcontext() if action.writes_for(caller) else limited_read(action.shown_name):
+        return _run(caller, action, given, request_id)
+
+
+def _run(caller: Caller, action: Action, given: dict[str, Any], request_id: str | None) -> dict[str, Any]:
     if agent := _text(given, "agent"):
         caller = caller.speaking_as(clean_agent(agent))
     refuse_name_of_person(caller)

@@ -13,6 +13,7 @@ from ctxhub.core.call_sessions import clean_call_session
 from ctxhub.core.kit.caller import ALL_SCOPES, Caller, Window
 from ctxhub.core.kit.errors import CtxhubError, NotAllowed
 from ctxhub.core.kit.inputs import clean_agent
+from ctxhub.core.kit.read_limit import serve_calls
 from ctxhub.core.toolbox.tool_list import check_choice
 from ctxhub.management.projects import find_project
 
@@ -46,6 +47,7 @@ class Command(BaseCommand):
             if options["http"]:
                 _serve_http(surface, options)
                 return
+            serve_calls()
             named = find_session_name(options["session"])
             refuse_newer()
             caller = find_caller(options["project"], options["agent"], options["scopes"], named)
