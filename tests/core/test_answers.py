@@ -1,15 +1,17 @@
 """Answers are cut to the number of tokens that a client accepts."""
 
 import json
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ctxhub.core.kit.answers import MAX_TOKENS, fit
-from ctxhub.core.kit.listing import Listing
+from ctxhub.core.kit.answers import MAX_TOKENS, MOST_ROWS, fit
+from ctxhub.core.kit.listing import Listing, Row, with_rows
 from ctxhub.core.text.token_count import count_tokens
+from tests.timing import within_cpu_seconds
 
 
 def size(answer: dict[str, Any]) -> int:
@@ -104,3 +106,41 @@ def test_a_row_keeps_its_columns_when_its_lists_are_too_long() -> None:
     [[key, tags, agent]] = answer["rows"]
     assert (key, agent) == ("a", "ada")
     assert 0 < len(tags) < 100
+
+
+# -- What cannot fit is not made -------------------------------------------------------------------
+
+
+def test_a_very_long_list_is_cut_soon() -> None:
+    answer = {"rows": [[number, "x", number] for number in range(200_000)], "note": "word " * 5_000}
+    with within_cpu_seconds(3):  # It took 12.
+        cut = fit(answer)
+    assert len(cut["rows"]) + cut["omitted"] == 200_000
+    assert 0.9 * MAX_TOKENS < size(cut) <= MAX_TOKENS
+
+
+def test_rows_inside_an_answer_are_not_made_beyond_what_can_fit() -> None:
+    inner = Listing(("id", "name"), [(number, "x") for number in range(100_000)])
+    shown = with_rows({"inner": inner})["inner"]
+    assert (len(shown["rows"]), shown["count"], shown["omitted"]) == (
+        MOST_ROWS,
+        MOST_ROWS,
+        100_000 - MOST_ROWS,
+    )
+
+
+@pytest.mark.parametrize("letter", ["word ", " ", "x"])
+def test_of_long_texts_no_answer_of_all_rows_is_made(letter: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = (letter * 65_536)[:65_536]
+    listing = Listing(("id", "text"), [(number, text) for number in range(200)])
+    made: list[int] = []
+    answer_of = Listing._answer
+
+    def record(listing: Listing, rows: Sequence[Row], as_objects: bool) -> dict[str, Any]:
+        made.append(len(rows))
+        return answer_of(listing, rows, as_objects)
+
+    monkeypatch.setattr(Listing, "_answer", record)
+    answer = listing.answer(max_tokens=MAX_TOKENS)
+    assert max(made) <= 2 * max(answer["count"], 2)
+    assert answer["count"] + answer["omitted"] == 200

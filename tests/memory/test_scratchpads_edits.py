@@ -1,17 +1,21 @@
 """Edit modes of a pad: insert before a line, replace lines, extend a section."""
 
+import re
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import InvalidInput
 from ctxhub.core.text.lines import split_lines
 from memory.models import PadChange
 from memory.scratchpads.rules.edits import MODES, edited
-from memory.scratchpads.rules.lines import Heading, headings
+from memory.scratchpads.rules.lines import Heading, headings, outline
 from memory.scratchpads.services.scratchpads import update_scratchpad
 from tests.memory.pads import CONTRADICTIONS, INFERRED_MODES, SECTIONS, content_of, pad_of, revisions_of
+from tests.timing import within_cpu_seconds
 
 THREE = "one\ntwo\nthree"
 
@@ -163,12 +167,43 @@ def test_an_unknown_section_lists_the_known_ones(section: str) -> None:
     ],
 )
 def test_headings_are_those_of_markdown_outside_of_code(text: str, found: list[Heading]) -> None:
-    assert list(headings(split_lines(text))) == found
+    assert list(headings(text)) == found
 
 
-def test_a_hostile_text_is_read_in_time() -> None:
-    lines = ["# " + "# " * 50_000, "#" * 100_000, " " * 100_000, "`" * 100_000, "# x" + " #" * 50_000]
-    assert len(list(headings(lines))) <= 2
+HEADING = re.compile(r" {0,3}(#{1,6})(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*\r?")
+
+
+@given(st.text(alphabet="# \t\rab\u2003", max_size=12))
+def test_the_text_of_a_heading_is_without_its_marks(line: str) -> None:
+    """As this expression reads it, which takes the square of the line's length."""
+    expected = HEADING.fullmatch(line)
+    found = [(each.level, each.text) for each in headings(line)]
+    assert found == ([(len(expected[1]), (expected[2] or "").strip())] if expected else [])
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "# " * 500_000,
+        "#" * 1_000_000,
+        " " * 1_000_000,
+        "`" * 1_000_000,
+        f"# x{' #' * 500_000}",
+        f"# {' ' * 1_000_000}x",
+        f"# x{' ' * 1_000_000}x",
+    ],
+    ids=range(7),
+)
+def test_a_long_line_is_read_in_time(line: str) -> None:
+    with within_cpu_seconds(1):
+        assert len(list(headings(f"{line}\n{line}"))) <= 2
+
+
+def test_an_outline_counts_the_headings_that_it_leaves_out() -> None:
+    text = "# a\n```\n# no\n```\n## b\n# c"
+    assert outline(text, 9) == ([Heading(1, "a", 1), Heading(2, "b", 5), Heading(1, "c", 6)], 3)
+    assert outline(text, 2) == ([Heading(1, "a", 1), Heading(2, "b", 5)], 3)
+    assert outline(text, 0) == ([], 3)
 
 
 # -- Through the service ---------------------------------------------------------------------------

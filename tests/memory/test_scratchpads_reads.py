@@ -12,6 +12,7 @@ from ctxhub.core.toolbox.dispatch import call
 from memory.scratchpads.selectors.scratchpads import list_scratchpads
 from memory.scratchpads.services.scratchpads import append_to_scratchpad, update_scratchpad
 from tests.memory.pads import new_workflow, pad_of
+from tests.timing import within_cpu_seconds
 
 TEN = "\n".join(f"line {n}" for n in range(1, 11))
 
@@ -138,6 +139,14 @@ def test_lines_after_the_end_are_empty(ada: Caller, text: str, arguments: dict[s
 def test_an_invalid_range_is_refused(ada: Caller, lines: str) -> None:
     with pytest.raises(InvalidInput, match="is no range of lines"):
         read(ada, pad_of(ada, TEN), lines=lines)
+
+
+def test_the_outline_of_a_mebibyte_is_made_in_time(ada: Caller) -> None:
+    pad = pad_of(ada, "# x\n" * 262_144)
+    with within_cpu_seconds(1):  # Mostly 0.15; it took 17.
+        found = read(ada, pad, outline=True)
+    assert len(found["outline"]["rows"]) + found["omitted"] == found["outline"]["count"] == 262_144
+    assert (found["truncated"], found["total_lines"]) == (True, 262_144)
 
 
 def test_an_outline_has_headings_and_no_text(ada: Caller) -> None:

@@ -9,7 +9,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.utils.urls import replace_query_param
 
-from ctxhub.core.kit.answers import Item, fit_first
+from ctxhub.core.kit.answers import Item, characters_in, fit_first
 from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.kit.listing import Listing
 
@@ -35,7 +35,14 @@ class Page:
         count = len(self.items)
         if max_tokens is None or not count:
             return self._first(count)
-        return fit_first(count, max_tokens, self._first, self.items[0], keeps_fields=True)
+        return fit_first(
+            count,
+            max_tokens,
+            self._first,
+            self.items[0],
+            keeps_fields=True,
+            characters=characters_in(item.values() for item in self.items),
+        )
 
     def _first(self, count: int, row: Item | None = None) -> dict[str, Any]:
         omitted = len(self.items) - count

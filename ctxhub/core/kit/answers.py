@@ -1,13 +1,15 @@
 """Cuts responses to a token budget, and marks what was cut."""
 
 from bisect import bisect_right
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import islice
 from typing import Any, Protocol
 
 from ctxhub.core.text.parts import CHARACTERS_PER_TOKEN, as_json, json_tokens, whole_characters
 
 MAX_TOKENS = 20_000
+# An answer has room for fewer rows: each costs at least two tokens.
+MOST_ROWS = MAX_TOKENS // 2
 LEAST_CHARACTERS = 24  # Times, enums and short names are not longer, so they are never cut.
 ROUNDS = 50
 FIELDS = 30  # An object with more keys is a collection, not a record.
@@ -33,9 +35,11 @@ def fit(answer: dict[str, Any], max_tokens: int = MAX_TOKENS) -> dict[str, Any]:
     def truncate_to(characters: int) -> dict[str, Any]:
         return {**_with_texts_of(answer, characters), "truncated": True}
 
-    lengths = _lengths(answer, max_tokens)
-    fitting = bisect_right(lengths, max_tokens, key=lambda characters: size(truncate_to(characters)))
-    cut = truncate_to(lengths[max(fitting - 1, 0)])
+    cut = truncate_to(LEAST_CHARACTERS)
+    if size(cut) <= max_tokens:
+        lengths = _lengths(answer, max_tokens)
+        fitting = bisect_right(lengths, max_tokens, key=lambda characters: size(truncate_to(characters)))
+        cut = truncate_to(lengths[max(fitting - 1, 0)])
     for _ in range(ROUNDS):
         if size(cut) <= max_tokens or not _shorten(cut, max_tokens):
             break
@@ -43,14 +47,24 @@ def fit(answer: dict[str, Any], max_tokens: int = MAX_TOKENS) -> dict[str, Any]:
 
 
 def fit_first(
-    count: int, max_tokens: int, first: FirstRows, row: Item, *, keeps_fields: bool = False
+    count: int,
+    max_tokens: int,
+    first: FirstRows,
+    row: Item,
+    *,
+    keeps_fields: bool = False,
+    characters: int = 0,
 ) -> dict[str, Any]:
     """`first(n)`, the response with n of `count` rows, for the largest n that fits; at least one row, cut.
 
     So every page has a row after which the next one continues. If `row`, the first, does not fit, its texts
     and lists are cut and `truncated` is added; if that is not enough, its last fields are dropped, unless
     `keeps_fields`. Its first field, which identifies it, stays as it is.
+    `characters`: of all rows together. If they are too many, responses are built of 1, 2, 4, ... rows first,
+    and none of all rows.
     """
+    if count and characters > CHARACTERS_PER_TOKEN * max_tokens:
+        count = _enough_rows(count, max_tokens, first)
     complete = first(count)
     if not count or size(complete) <= max_tokens:
         return complete
@@ -61,6 +75,14 @@ def fit_first(
         return {**first(1, cut), **({"truncated": True} if cut != row else {})}
 
     return fit_row(row, max_tokens, shape, keeps_fields=keeps_fields)
+
+
+def _enough_rows(count: int, max_tokens: int, first: FirstRows) -> int:
+    """A number of rows that do not fit, or `count`."""
+    tried = 1
+    while tried < count and size(first(tried)) <= max_tokens:
+        tried *= 2
+    return min(tried, count)
 
 
 def fit_row(
@@ -111,6 +133,11 @@ def truncate_text(text: str, characters: int) -> str:
     if len(text) <= characters:
         return text
     return text[: whole_characters(text, characters)].rstrip() + "…"
+
+
+def characters_in(rows: Iterable[Iterable[Any]]) -> int:
+    """The characters of the texts in rows."""
+    return sum(len(value) for row in rows for value in row if isinstance(value, str))
 
 
 def size(answer: Any) -> int:

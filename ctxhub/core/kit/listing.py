@@ -14,7 +14,7 @@ from typing import Annotated, Any, Generic, TypeVar
 # Pydantic builds schemas of it and needs this TypedDict before Python 3.12.
 from typing_extensions import TypedDict
 
-from ctxhub.core.kit.answers import Item, fit_first, truncate_text
+from ctxhub.core.kit.answers import MOST_ROWS, Item, characters_in, fit_first, truncate_text
 from ctxhub.core.kit.errors import InvalidInput
 from ctxhub.core.kit.frozen import frozen
 
@@ -48,14 +48,14 @@ class Listing:
         """
 
         if max_tokens is None or not self.rows:
-            return self._answer(self.rows, as_objects)
+            return self._answer(self.rows[:MOST_ROWS], as_objects)
 
         def first(count: int, row: Item | None = None) -> dict[str, Any]:
             rows = self.rows[:count] if row is None else [[row.get(name) for name in self.columns]]
             return self._answer(rows, as_objects)
 
         row = dict(zip(self.columns, self.rows[0], strict=True))
-        return fit_first(len(self.rows), max_tokens, first, row)
+        return fit_first(len(self.rows), max_tokens, first, row, characters=characters_in(self.rows))
 
     def beside(self, extra: Mapping[str, Any]) -> "Listing":
         """The listing with more `extra` keys; existing keys win."""

@@ -115,7 +115,7 @@ def _refuse_beyond(line: int, name: str, last: int, note: str) -> None:
 
 def _end_of_section(lines: Sequence[str], section: str) -> int:
     """The index after the section's last line that is not blank; a heading of its level or higher ends it."""
-    found = list(headings(lines))
+    found = list(headings("\n".join(lines)))
     wanted = _normalised(section)
     index = next((n for n, heading in enumerate(found) if _normalised(heading.text) == wanted), None)
     if index is None:

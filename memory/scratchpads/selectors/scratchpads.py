@@ -6,17 +6,18 @@ from typing import Annotated, Any, NotRequired, Unpack
 from typing_extensions import TypedDict
 
 from ctxhub.core.hub.partial_reads import Excerpt, Opened, RequestedLines, clean_requested_lines
+from ctxhub.core.kit.answers import MAX_TOKENS
 from ctxhub.core.kit.clock import format_time
 from ctxhub.core.kit.errors import InvalidInput, NotFound, shown
 from ctxhub.core.kit.inputs import clean_limit, read_id
 from ctxhub.core.kit.listing import Listing, make_cursor, preview, read_cursor
 from ctxhub.core.kit.pages import Condition, ListPlan
 from ctxhub.core.kit.tool_names import operation
-from ctxhub.core.text.lines import split_lines
+from ctxhub.core.text.parts import count_lines
 from ctxhub.core.toolbox.argument_types import About, RowsOf, Time, one_of
 from memory.scratchpads.models.scratchpad import PadChange
 from memory.scratchpads.rows.scratchpads import LISTED, PADS, WITH_CONTENT, PadRow
-from memory.scratchpads.rules.lines import headings
+from memory.scratchpads.rules.lines import outline
 from memory.scratchpads.sql.revisions import State, list_states, read_beginnings, read_state
 
 COLUMNS = ("id", "name", "length", "created_at", "updated_at", "content")
@@ -24,6 +25,8 @@ OUTLINE_COLUMNS = ("level", "text", "line")
 REVISION_COLUMNS = ("revision", "change", "length", "agent", "at")
 # Most bytes of content that are read for one page of a list; an answer holds less.
 PAGE_BYTES = 256 * 1024
+# No answer has room for more: a row costs at least four tokens.
+MOST_HEADINGS = MAX_TOKENS // 4
 
 
 class Part(TypedDict, total=False):
@@ -50,6 +53,8 @@ class Pad(TypedDict):
     revision: Annotated[int, About("The ETag.")]
     outline: NotRequired[Annotated[Listing, RowsOf(HeadingRow)]]
     total_lines: NotRequired[int]
+    truncated: NotRequired[bool]
+    omitted: NotRequired[Annotated[int, About("Headings that are left out.")]]
 
 
 class ListedRevision(TypedDict):
@@ -139,11 +144,14 @@ def opened_pad(row: PadRow, **part: Unpack[Part]) -> Opened | Excerpt:
     requested = clean_part(**part)
     if not part.get("outline"):
         return Opened(scratchpad_item(row), "content", requested, "scratchpad")
-    pad, lines = _pad(row), split_lines(row.content)
+    pad = _pad(row)
     del pad["content"]
-    rows = [[heading.level, heading.text, heading.line] for heading in headings(lines)]
-    pad["outline"] = Listing(OUTLINE_COLUMNS, rows)
-    pad["total_lines"] = len(lines)
+    found, count = outline(row.content, MOST_HEADINGS)
+    rows = [[each.level, each.text, each.line] for each in found]
+    pad["outline"] = Listing(OUTLINE_COLUMNS, rows, extra={"count": count})
+    pad["total_lines"] = count_lines(row.content)
+    if count > len(found):
+        pad["truncated"], pad["omitted"] = True, count - len(found)
     return Excerpt(dict(pad), "scratchpad")
 
 
