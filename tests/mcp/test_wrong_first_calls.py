@@ -18,6 +18,7 @@ from ctxhub.core.kit.tool_names import naming_tools
 from ctxhub.core.models import Project
 from ctxhub.core.toolbox.actions import all_tools, find_tool
 from ctxhub.core.toolbox.aliases import OTHER_ACTIONS, OTHER_ARGUMENTS, OTHER_CALLS, OTHER_NOUNS
+from ctxhub.core.toolbox.arguments import LONG_LIST, Arguments, Problems
 from ctxhub.core.toolbox.dispatch import call
 from ctxhub.core.toolbox.suggestions import fitting_action
 from ctxhub.core.toolbox.tool_list import find_call
@@ -475,6 +476,40 @@ def test_many_unknown_names_cost_little(ada: Caller) -> None:
         refusal("zzz", many, ada)
         refusal("decision", many, ada)
     assert len(str(error)) < 2_000
+
+
+@pytest.mark.parametrize("entry", [1, [], {}, None])
+def test_of_a_long_list_the_beginning_alone_is_described(
+    ada: Caller, entry: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each problem is described in one step, for which all other threads wait."""
+    described: list[int] = []
+    of = Problems.of
+
+    def record(error: Any) -> Problems:
+        described.append(error.error_count())
+        return of(error)
+
+    monkeypatch.setattr(Problems, "of", record)
+    assert len(str(refusal("check", {"paths": [entry] * 98_000}, ada))) < 1_000
+    assert described == [LONG_LIST]
+
+
+@pytest.mark.parametrize("item", [{}, {"key": 1, "value": {}, "x": 2}, 1])
+def test_too_many_items_are_refused_before_each_is_checked(
+    ada: Caller, item: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    checked: list[object] = []
+    check = Arguments.check
+
+    def record(arguments: Arguments, *given: Any, **also: Any) -> dict[str, Any]:
+        checked.append(given)
+        return check(arguments, *given, **also)
+
+    monkeypatch.setattr(Arguments, "check", record)
+    error = refusal("decision", {"action": "set_batch", "items": [item] * 20_000}, ada)
+    assert error["message"] == "items has 20000 entries; the limit is 50."
+    assert len(checked) == 1
 
 
 def test_aliases_name_existing_operations_and_arguments() -> None:

@@ -20,7 +20,7 @@ from ctxhub.core.kit.unset import UNSET
 from ctxhub.core.toolbox.actions import Action, all_tools
 from ctxhub.core.toolbox.argument_types import About, Cursor, Limit, Number
 from ctxhub.core.toolbox.arguments import Argument, Arguments, Problems
-from ctxhub.core.toolbox.batch_writes import Items
+from ctxhub.core.toolbox.batch_writes import Items, refuse_too_many
 
 AGENT = "agent"
 FLAGS = {"true": True, "1": True, "false": False, "0": False}
@@ -99,6 +99,7 @@ class Takes:
 
     def check_each(self, items: Sequence[Any]) -> Items:
         """The items of a batch for the service; an invalid one becomes its error, and the others can run."""
+        refuse_too_many(items)
         return [self._check_item(item) for item in items]
 
     def _check_item(self, item: Any) -> Mapping[str, Any] | CtxhubError:
@@ -163,6 +164,7 @@ READ_IN_PARTS = takes("get", without=["refs", "detail"])
 
 
 def _check(arguments: Arguments, given: Mapping[str, Any], what: str) -> dict[str, Any]:
+    refuse_unknown(given, arguments.names, what)
     try:
         checked = arguments.check_json(given)
     except ValidationError as error:
@@ -170,7 +172,6 @@ def _check(arguments: Arguments, given: Mapping[str, Any], what: str) -> dict[st
     else:
         _refuse_nul(checked)
         return checked
-    refuse_unknown(given, arguments.names, what)
     if missing := list(problems.missing):
         raise InvalidInput(f"{', '.join(missing)} must be given.", missing=missing)
     raise InvalidInput(problems.sentence())

@@ -19,6 +19,7 @@ from ctxhub.core.refusals.services import KIND_OF_NAME, ref_in
 from ctxhub.core.toolbox.argument_types import present
 from ctxhub.core.toolbox.arguments import Arguments
 from ctxhub.core.toolbox.suggestions import (
+    MOST_NAMES,
     fitting_action,
     misfit,
     squeezed,
@@ -129,7 +130,7 @@ class Action:
         except InvalidInput as error:
             arguments = present(given)
             unknown = [name for name in arguments if name not in self.known]
-            if unknown and len(error.details.get("did_you_mean", {})) < len(unknown):
+            if len(error.details.get("did_you_mean", {})) < len(unknown) <= MOST_NAMES:
                 self._suggest_other(error, arguments)
             if unknown and not error.hint and "call" not in error.details:
                 error.hint = _hint_of_refs(self, arguments)

@@ -33,6 +33,10 @@ if TYPE_CHECKING:
     from pydantic import TypeAdapter, ValidationError
 
 
+# No list has as many entries that is accepted, but for texts of a letter.
+LONG_LIST = 1_000
+
+
 @frozen(slots=False)
 class Argument:
     """One parameter of an action; its type omits Unset and None, which models do not need.
@@ -196,9 +200,15 @@ class Arguments:
         arguments = present(given)
         if (read := self._read_plain(arguments)) is not None:
             return read
+        # Before pydantic, which describes each of 100,000 problems while all other threads wait.
+        if unknown := [name for name in arguments if name not in self._readers]:
+            missing = [name for name in self.names if name in self._required and name not in arguments]
+            raise self._refusal(Problems(unknown, missing, ()), call, arguments, also)
         from pydantic import ValidationError  # It is slow to load, and few calls need it.
 
         try:
+            if beginnings := _beginnings(arguments):
+                self._over_mcp.validate_python(beginnings)
             return self._over_mcp.validate_python(arguments)
         except ValidationError as error:
             raise self._refusal(Problems.of(error), call, arguments, also) from None
@@ -214,6 +224,8 @@ class Arguments:
 
     def check_json(self, given: Mapping[str, Any]) -> dict[str, Any]:
         """Validate the types that JSON has, without conversions; null stays. Raises ValidationError."""
+        if beginnings := _beginnings(given):
+            self._over_rest.validate_python(beginnings)
         return self._over_rest.validate_python(given)
 
     def filters_in(self, checked: Mapping[str, Any]) -> dict[str, Any]:
@@ -249,6 +261,13 @@ class Arguments:
 
     def __str__(self) -> str:
         return " ".join(argument.signature for argument in self.all)
+
+
+def _beginnings(arguments: Mapping[str, Any]) -> dict[str, Any] | None:
+    """The arguments with the beginnings of very long lists, whose problems are few; None without such."""
+    if not any(isinstance(value, list) and len(value) > LONG_LIST for value in arguments.values()):
+        return None
+    return {n: value[:LONG_LIST] if isinstance(value, list) else value for n, value in arguments.items()}
 
 
 def _adapter(fields: Mapping[str, Any], *, strict: bool = False) -> "TypeAdapter[dict[str, Any]]":

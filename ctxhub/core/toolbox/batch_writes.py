@@ -41,8 +41,7 @@ def write_batch(
     `atomic`: the first error is raised, with the `index` of its item, and nothing is written. Otherwise valid
     items are written, and errors are part of the answer.
     """
-    if len(items) > LIST_LENGTH:
-        raise InvalidInput(f"items has {len(items)} entries; the limit is {LIST_LENGTH}.")
+    refuse_too_many(items)
     cleaned = [_cleaned(caller, item, clean) for item in items]
     if atomic:
         _raise_first_error(cleaned)
@@ -56,6 +55,12 @@ def write_batch(
         count_refusal(caller, error)
     done = len(outcomes) - len(errors)
     return BatchAnswer(done=done, failed=len(errors), results=_results(outcomes, answer))
+
+
+def refuse_too_many(items: Sequence[Any]) -> None:
+    """Before the items are checked one by one, which takes longer than all else."""
+    if len(items) > LIST_LENGTH:
+        raise InvalidInput(f"items has {len(items)} entries; the limit is {LIST_LENGTH}.")
 
 
 def _cleaned(

@@ -5,11 +5,12 @@ from typing import Any
 
 from ctxhub.core.kit.errors import CtxhubError, InvalidInput, shown
 from ctxhub.core.toolbox.actions import Action, all_tools
-from ctxhub.core.toolbox.batch_writes import Items
+from ctxhub.core.toolbox.batch_writes import Items, refuse_too_many
 
 
 def checked_items(items: Sequence[Any], tool: str, action: str) -> Items:
-    """Return the validated arguments of each item, or its error."""
+    """Return the validated arguments of each item, or its error. Raises InvalidInput for too many items."""
+    refuse_too_many(items)
     declared = all_tools()[tool].actions[action]
     return [_checked(item, declared) for item in items]
 
