@@ -10,7 +10,7 @@ Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 PREFLIGHT = {
     "access-control-allow-methods": "POST",
     "access-control-allow-headers": (
-        "Authorization, Content-Type, Ctxhub-Agent, Ctxhub-Session, "
+        "Authorization, Content-Type, Ctxhub-Agent, Ctxhub-Client, Ctxhub-Session, "
         "Mcp-Protocol-Version, Mcp-Method, Mcp-Name, Mcp-Session-Id"
     ),
     "access-control-max-age": "600",

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, MutableMapping
 from contextlib import nullcontext
 from typing import Any, Literal
-from urllib.parse import urlsplit
+from urllib.parse import parse_qs, urlsplit
 
 from django.conf import settings
 from django.http.request import split_domain_port, validate_host
@@ -17,7 +17,7 @@ from ctxhub.core.kit.background import flush_all
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import CtxhubError, InvalidInput, NotAllowed, Unauthenticated
 from ctxhub.core.kit.failures import Failure, failure_of, log_failure
-from ctxhub.core.kit.headers import AGENT_HEADER, SESSION_HEADER, header_text
+from ctxhub.core.kit.headers import AGENT_HEADER, CLIENT_HEADER, SESSION_HEADER, header_text
 from ctxhub.core.kit.inputs import clean_agent
 from ctxhub.core.kit.write_queue import QueueTimeout
 from ctxhub.mcp import cross_origin, request_bodies
@@ -201,7 +201,7 @@ def _note_failure(context: Context, failure: Failure) -> None:
 
 
 async def _caller(scope: Scope, headers: dict[str, str], admit: Callable[[Caller], Caller] | None) -> Caller:
-    """The caller of the token, as `admit` returns it.
+    """The caller of the token, as `admit` returns it, as the agent that the request names.
 
     Raises Unauthenticated without a valid token, and what `admit` raises.
     """
@@ -215,9 +215,19 @@ async def _caller(scope: Scope, headers: dict[str, str], admit: Callable[[Caller
     caller = admit(caller) if admit else caller
     if agent := headers.get(AGENT_HEADER.lower(), "").strip():
         caller = caller.speaking_as(clean_agent(header_text(agent), AGENT_HEADER))
+    elif not caller.pinned and (client := _client(headers, scope.get("query_string", b""))):
+        caller = caller.speaking_as(client)
     if session := headers.get(SESSION_HEADER.lower(), "").strip():
         caller = caller.in_session(clean_call_session(header_text(session), SESSION_HEADER))
     return caller
+
+
+def _client(headers: dict[str, str], query: bytes) -> str:
+    """The client that asks: as which an unpinned token speaks. Named by header, or by `/mcp?client=codex`."""
+    if client := headers.get(CLIENT_HEADER.lower(), "").strip():
+        return clean_agent(header_text(client), CLIENT_HEADER)
+    names = parse_qs(query.decode("latin-1")).get("client")
+    return clean_agent(names[-1], "client in the address") if names else ""
 
 
 def _refuse_foreign_host(headers: dict[str, str]) -> tuple[int, CtxhubError] | None:

@@ -44,6 +44,19 @@ def test_the_agent_named_in_the_request_is_told(hub: LiveHub, apollo: Project) -
     assert me(client, agent="yan")["agent"] == "yan"
 
 
+def test_a_client_is_the_agent_of_a_token_that_is_not_pinned(
+    hub: LiveHub, apollo: Project, ben_rest: RestClient
+) -> None:
+    client = hub.rest(create_token(project=apollo, name="setup").secret)
+    named = {"Ctxhub-Client": "claude"}
+    assert me(client, named)["agent"] == "claude"
+    assert me(client, {**named, "Ctxhub-Agent": "zoe"})["agent"] == "zoe"
+    assert me(client, {"Ctxhub-Client": "a" * 101})["error"] == "invalid"
+    assert me(ben_rest, named)["agent"] == "ben"
+    assert me(sign_in(hub, "grace", apollo), named)["agent"] == "grace"
+    assert not Agent.objects.in_project(apollo).filter(name="setup").exists()
+
+
 def test_a_token_that_may_only_write_is_told_as_well(hub: LiveHub, apollo: Project) -> None:
     token = create_token(project=apollo, scopes=["write"]).secret
     assert me(hub.rest(token))["scopes"] == ["write"]

@@ -270,6 +270,45 @@ def test_an_unpinned_token_acts_for_any_agent_by_header_or_argument(hub: LiveHub
     assert agents == {"a": "laptop", "b": "zoe", "c": "yan"}
 
 
+@pytest.mark.parametrize(
+    ("path", "headers", "agent"),
+    [
+        ("/mcp?client=codex", {}, "codex"),
+        ("/mcp", {"Ctxhub-Client": "codex"}, "codex"),
+        ("/mcp/?client=Zo%C3%AB", {}, "Zoë"),
+        ("/mcp?client=codex", {"Ctxhub-Agent": "zoe"}, "zoe"),
+        ("/mcp?client=codex", {"Ctxhub-Agent": " "}, "codex"),
+        ("/mcp?client=&other=codex", {}, "laptop"),
+    ],
+)
+def test_address_or_header_may_name_the_client_as_which_an_unpinned_token_speaks(
+    hub: LiveHub, apollo: Project, path: str, headers: dict[str, str], agent: str
+) -> None:
+    client = hub.mcp(create_token(project=apollo, name="laptop").secret, **headers)
+    client.path = path
+    client.call("decision", "set", key="a", value="x")
+    assert client.rows("decision", "list")[0]["agent"] == agent
+
+
+@pytest.mark.parametrize(
+    ("path", "headers"), [("/mcp?client=codex", {}), ("/mcp", {"Ctxhub-Client": "codex"})]
+)
+def test_a_pinned_token_keeps_its_agent_whatever_client_is_named(
+    ada_mcp: McpClient, path: str, headers: dict[str, str]
+) -> None:
+    ada_mcp.path, ada_mcp.headers = path, headers
+    ada_mcp.call("decision", "set", key="a", value="x")
+    assert ada_mcp.rows("decision", "list")[0]["agent"] == "ada"
+
+
+@pytest.mark.parametrize("name", ["a" * 101, "$%7BNAME%7D", "%00"])
+def test_a_client_in_the_address_that_is_no_name_is_refused(hub: LiveHub, apollo: Project, name: str) -> None:
+    token = create_token(project=apollo, name="laptop").secret
+    reply = hub.mcp(token).send("POST", f"/mcp?client={name}", PING)
+    assert (reply.status, code_of(reply)) == (400, "invalid")
+    assert "client in the address" in str(reply.body)
+
+
 @pytest.mark.parametrize("encoding", ["utf-8", "latin-1"])
 def test_an_agents_name_in_the_header_may_have_accents(hub: LiveHub, apollo: Project, encoding: str) -> None:
     token = create_token(project=apollo, name="laptop").secret

@@ -11,7 +11,7 @@ from ctxhub.core.accounts.selectors.people import find_person, projects_of
 from ctxhub.core.call_sessions import clean_call_session
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import InvalidInput, NotFound
-from ctxhub.core.kit.headers import AGENT_HEADER, SESSION_HEADER, header_text
+from ctxhub.core.kit.headers import AGENT_HEADER, CLIENT_HEADER, SESSION_HEADER, header_text
 from ctxhub.core.kit.inputs import OWN_PROJECT, clean_agent
 from ctxhub.core.models import Project
 
@@ -48,7 +48,10 @@ def visible_projects(request: Request) -> QuerySet[Project]:
 
 
 def speaking(caller: Caller, request: Request, *, body: Any) -> Caller:
-    """The caller as the agent named in the header, the query or the body."""
+    """The caller as the agent named in the header, the query or the body.
+
+    Where none is, and the token is not pinned: as the client that the request names.
+    """
     values = {
         AGENT_HEADER: header_text(request.headers.get(AGENT_HEADER, "")) or None,
         "agent in the query": request.query_params.get("agent"),
@@ -57,6 +60,9 @@ def speaking(caller: Caller, request: Request, *, body: Any) -> Caller:
     names = {_clean(agent, source) for source, agent in values.items() if agent is not None}
     if len({name.casefold() for name in names}) > 1:
         raise InvalidInput(f"One agent speaks, not {' and '.join(sorted(map(repr, names)))}.")
+    if not names and not (caller.pinned or caller.is_person):
+        client = header_text(request.headers.get(CLIENT_HEADER, "")).strip()
+        names = {_clean(client, CLIENT_HEADER)} if client else set()
     return caller.speaking_as(names.pop()) if names else caller
 
 

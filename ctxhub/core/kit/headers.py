@@ -1,6 +1,7 @@
 """HTTP headers of ours, and the decoding of headers."""
 
 AGENT_HEADER = "Ctxhub-Agent"
+CLIENT_HEADER = "Ctxhub-Client"
 SESSION_HEADER = "Ctxhub-Session"
 
 
