@@ -5,6 +5,9 @@ from typing import Any
 
 import pytest
 
+from ctxhub.core.accounts.services.access_tokens import create_token
+from ctxhub.core.kit.background import flush_all
+from ctxhub.core.models import Project
 from tests.hub import LiveHub, RestClient
 from tests.integrations.hook import Workplace, is_silent
 from tests.tokens import o200k
@@ -74,6 +77,67 @@ def test_what_must_hold_is_told_before_an_edit(at_hub: Workplace, ben_rest: Rest
     assert "No secrets in logs." in told
     assert "path src/*.py" in told
     assert is_silent(at_hub.event("pre_tool_use_edit"))
+
+
+@pytest.fixture
+def shared_token(hub: LiveHub, apollo: Project) -> str:
+    """As `setup` makes it: for all clients of a machine."""
+    return create_token(project=apollo, name="setup").secret
+
+
+@pytest.fixture
+def at_shared(at_hub: Workplace, shared_token: str) -> Workplace:
+    at_hub.variables["CTXHUB_TOKEN"] = shared_token
+    return at_hub
+
+
+def test_hooks_and_tools_of_a_client_are_one_agent(
+    at_shared: Workplace, hub: LiveHub, shared_token: str, ada_rest: RestClient
+) -> None:
+    """Claude's header is that of its ready line, Codex' address that of its own."""
+    claude = hub.mcp(shared_token, **{"Ctxhub-Agent": "claude"})
+    codex = hub.mcp(shared_token)
+    codex.path = "/mcp?client=codex"
+    claude.call("file", "lease", paths=["src/**"], reason="Login")
+    codex.call("file", "lease", paths=["docs/**"])
+    assert is_silent(at_shared.event("pre_tool_use_edit"))
+    assert "leased by claude until " in at_shared.event("pre_tool_use_edit", "codex").out
+    codex.call("message", "send", to=["claude"], text="The build is broken.", priority="high")
+    assert "from codex: The build is broken." in at_shared.event("stop").answer["reason"]
+    at_shared.event("session_end")
+    assert [row["by"] for row in items(ada_rest, "leases/")] == ["codex"]
+    assert {row["name"] for row in items(ada_rest, "agents/")} == {"claude", "codex", "ada"}
+
+
+def test_hooks_hear_what_has_changed_since_the_tools_read_it(
+    at_shared: Workplace, hub: LiveHub, shared_token: str, ben_rest: RestClient
+) -> None:
+    decide(ben_rest)
+    hub.mcp(shared_token, **{"Ctxhub-Agent": "claude"}).call("decision", "get", key="api/auth/method")
+    flush_all()
+    decide(ben_rest, "sessions")
+    assert "decision:api/auth/method" in at_shared.event("user_prompt_submit").context
+
+
+def test_tools_that_name_no_session_work_in_that_of_the_hooks(
+    at_shared: Workplace, hub: LiveHub, shared_token: str, ada_rest: RestClient
+) -> None:
+    """Once it is saved: the one that the agent saved last."""
+    at_shared.event("pre_compact")
+    hub.mcp(shared_token, **{"Ctxhub-Agent": "claude"}).call("session", "track", path="a.py", access="viewed")
+    [listed] = items(ada_rest, "sessions/")
+    [access] = items(ada_rest, "accesses/", path="a.py")
+    assert (listed["agent"], access["agent"]) == ("claude", "claude")
+    assert access["session"] == listed["session"]
+
+
+def test_an_agent_that_may_not_be_named_leaves_the_hooks_the_tokens_own(
+    at_hub: Workplace, ada_rest: RestClient
+) -> None:
+    at_hub.variables["CTXHUB_AGENT"] = "zoe"
+    at_hub.event("post_tool_use_edit")
+    [change] = items(ada_rest, "changes/")
+    assert change["by"] == "ada"
 
 
 def test_an_edit_is_recorded_and_tracked(at_hub: Workplace, ben_rest: RestClient) -> None:

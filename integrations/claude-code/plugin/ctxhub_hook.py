@@ -13,9 +13,10 @@
     install options: --user (claude-code, codex: for all your projects), --python NAME (default python3; on
     Windows python), --file NAME (agents-md; default AGENTS.md), --notify (codex: notify instead of hooks)
 
-Variables: CTXHUB_URL (default http://127.0.0.1:8000), CTXHUB_TOKEN, CTXHUB_AGENT (default: the token's),
-CTXHUB_ENFORCE=deny|warn|off (leases of others; default deny), CTXHUB_CAPTURE=1 (keeps lines of answers that
-begin with "Decision:" or "Remember:"), CTXHUB_DEBUG=FILE (a log of what was asked and answered).
+Variables: CTXHUB_URL (default http://127.0.0.1:8000), CTXHUB_TOKEN, CTXHUB_AGENT (default: the client's own
+name, claude, codex or cursor; a token that is pinned to an agent speaks as that one), CTXHUB_ENFORCE=
+deny|warn|off (leases of others; default deny), CTXHUB_CAPTURE=1 (keeps lines of answers that begin with
+"Decision:" or "Remember:"), CTXHUB_DEBUG=FILE (a log of what was asked and answered).
 
 Needs Python 3.8 or newer and nothing else. A hook ends within 5 seconds with exit code 0, whatever happens,
 and writes nothing but its answer. Only pre-commit may refuse: exit code 77.
@@ -232,14 +233,19 @@ class Hub:
     Redirects are not followed: the token goes to CTXHUB_URL alone.
     """
 
-    def __init__(self, session: str = "", ignores_pause: bool = False) -> None:
+    def __init__(self, client: str, session: str = "", ignores_pause: bool = False) -> None:
         self.url = os.environ.get("CTXHUB_URL", "").strip() or "http://127.0.0.1:8000"
         self.token = os.environ.get("CTXHUB_TOKEN", "").strip()
         self.agent = os.environ.get("CTXHUB_AGENT", "").strip()
+        self.client = client
         self.session = session
         self.store = Store()
-        self.file = "hub-{}.json".format(digest(self.url, self.token, self.agent))
+        self.file = "hub-{}.json".format(digest(self.url, self.token, self.agent or client))
         self.known = self.store.read(self.file)
+        # The agent that requests name; "" for the token's.
+        self.speaker = ""
+        # Before that is known: the name that the hub may take or leave.
+        self.introduced = ""
         self.connection: Any = None
         self.prefix = ""
         # Of the last answer; 0 if there was none.
@@ -289,15 +295,32 @@ class Hub:
         return found
 
     def _project(self) -> str:
-        """The slug of the token's project, asked for once an hour."""
+        """The slug of the token's project; what the hub says of the token is asked for once an hour."""
+        is_fresh = 0 <= time.time() - number_of(self.known, "at") < PROJECT_CACHED_SECONDS
         slug = text_of(self.known, "project")
-        if slug and 0 <= time.time() - number_of(self.known, "at") < PROJECT_CACHED_SECONDS:
+        if slug and is_fresh and "speaker" in self.known:
+            self.speaker = text_of(self.known, "speaker")
             return slug
-        me = self._json(self._send("GET", "/api/v1/me/", None, "application/json")) or {}
+        me, name = self._me()
         slug = text_of(me, "project")[:200]
+        pinned = me.get("pinned")
+        # A hub that does not say whether a token is pinned is told only a name that somebody chose.
+        self.speaker = "" if pinned is True or (pinned is not False and not self.agent) else name
         if slug:
-            self._remember(project=slug, agent=text_of(me, "agent"), at=time.time())
+            at, agent = time.time(), text_of(me, "agent")
+            self._remember(project=slug, agent=agent, speaker=self.speaker, at=at)
         return slug
+
+    def _me(self) -> tuple[Json, str]:
+        """What the hub says of the token, and the agent that it may speak as; "" if the hub refuses that."""
+        self.speaker, name = "", self.agent or self.client
+        self.introduced = name
+        answer = self._send("GET", "/api/v1/me/", None, "application/json")
+        self.introduced = ""
+        if self.status == 403 and name:
+            name = ""
+            answer = self._send("GET", "/api/v1/me/", None, "application/json")
+        return self._json(answer) or {}, name
 
     def _remember(self, **values: object) -> None:
         self.known = dict(self.known, **values)
@@ -358,8 +381,10 @@ class Hub:
             "Content-Type": "application/json",
             "User-Agent": "ctxhub-hook/1",
         }
-        if self.agent:
-            headers["Ctxhub-Agent"] = self.agent.encode()
+        if self.speaker:
+            headers["Ctxhub-Agent"] = self.speaker.encode()
+        if self.introduced:
+            headers["Ctxhub-Client"] = self.introduced.encode()
         if self.session:
             headers["Ctxhub-Session"] = self.session
         return headers
@@ -475,7 +500,7 @@ class Event:
         self.project = Project(text_of(values, "cwd"))
         own = re.sub(r"[^\w.-]", "-", text_of(values, "session_id", "thread-id"), flags=re.ASCII)[:60]
         self.session = "{}-{}".format(client, own) if own else ""
-        self.hub = Hub(self.session, ignores_pause=self.name == "SessionStart")
+        self.hub = Hub(client, self.session, ignores_pause=self.name == "SessionStart")
         self.file = "session-{}.json".format(digest(self.hub.file, self.session))
 
     def is_new(self, kind: str, *marks: str) -> bool:
@@ -697,6 +722,11 @@ def edited_files(event: Event) -> list[tuple[str, str]]:
     return [(path, change) for path, change in edited.items() if path][:MOST_PATHS]
 
 
+HELD = "Another agent has leased this. Work on something else until then, or ask it with `message` `send`."
+PLAIN_NAME = re.compile(r"[\w.@+-]+$")
+PLAIN_TIME = re.compile(r"until [\dTZ:-]+$")
+
+
 def enforcement() -> str:
     mode = os.environ.get("CTXHUB_ENFORCE", "").strip().lower()
     return mode if mode in ("warn", "off") else "deny"
@@ -733,12 +763,12 @@ def is_exclusive(row: Json) -> bool:
 
 def leases_on(hub: Hub, path: str) -> list[Json]:
     """The same from the list of leases, for servers without `check`."""
-    own = text_of(hub.known, "agent").casefold()
+    own = (hub.speaker or text_of(hub.known, "agent")).casefold()
     return [
         {
             "by": row.get("by"),
             "why": "until {}Z".format(text_of(row, "expires")[11:16]),
-            "text": "exclusive: {} {}".format(path, text_of(row, "reason")),
+            "text": "exclusive: {} ({})".format(path, text_of(row, "reason")),
         }
         for row in rows_of(hub.get("leases/", path=path))
         if row.get("exclusive") is True and text_of(row, "by").casefold() != own
@@ -746,20 +776,24 @@ def leases_on(hub: Hub, path: str) -> list[Json]:
 
 
 def denial(paths: list[str], leases: list[Json]) -> str:
-    """Who holds what until when, and what to do. What others wrote is quoted, and cut."""
-    lines = [
-        "{}: leased by {} {} ({})".format(
-            one_line(", ".join(paths[:3])),
-            one_line(lease.get("by"), 100),
-            one_line(lease.get("why"), 40),
-            one_line(lease.get("text")),
-        )
-        for lease in leases[:3]
-    ]
-    holder = one_line(leases[0].get("by"), 100)
-    return "\n".join(
-        [*lines, "Work on something else until then, or ask {} with `message` `send`.".format(holder)]
+    """What to do, and behind the note who holds what until when."""
+    files = one_line(", ".join(paths[:3]))
+    return "\n".join([HELD, NOTE, *("{}: {}".format(files, held_by(lease)) for lease in leases[:3])])
+
+
+def held_by(lease: Json) -> str:
+    """Who holds a lease until when: what others wrote is cut, and in quotes unless it is a plain name."""
+    text = text_of(lease, "text")
+    return "leased by {} {}{}".format(
+        quoted(lease.get("by"), 60, unless=PLAIN_NAME),
+        quoted(lease.get("why"), 40, unless=PLAIN_TIME),
+        " ({})".format(quoted(text)) if text else "",
     )
+
+
+def quoted(value: object, most: int = 200, unless: re.Pattern[str] | None = None) -> str:
+    line = one_line(value, most)
+    return line if unless and unless.match(line) else '"{}"'.format(line.replace('"', "'"))
 
 
 def check_text(paths: list[str], leases: list[Json], check: Json) -> str:
@@ -906,11 +940,15 @@ def marked_lines(answer: str) -> list[str]:
 # -- The guard of commits ----------------------------------------------------------------------------------
 
 
+# What clients set for the commands that they run.
+CLIENT_VARIABLES = (("CODEX_THREAD_ID", "codex"), ("CURSOR_AGENT", "cursor"), ("CLAUDECODE", "claude"))
+
+
 def guard_commit(names: list[str]) -> int:
     """77 if a staged file is under the exclusive lease of another agent; 0 otherwise, and without a hub."""
     mode = enforcement()
     paths = staged_paths(names) if mode != "off" else []
-    hub = Hub(ignores_pause=True)
+    hub = Hub(committing_client(), ignores_pause=True)
     if not paths or hub.is_down:
         return 0
     refused: list[str] = []
@@ -920,11 +958,14 @@ def guard_commit(names: list[str]) -> int:
         tell("ctxhub does not answer: leases were not checked.")
     if not refused:
         return 0
-    tell(*refused)
-    if mode == "warn":
-        return 0
-    tell("Ask the holder, or commit with --no-verify.")
-    return REFUSED
+    advice = "" if mode == "warn" else " Ask the holder, or commit with --no-verify."
+    tell("Another agent has leased what is staged." + advice, NOTE, *refused)
+    return 0 if mode == "warn" else REFUSED
+
+
+def committing_client() -> str:
+    """The client that runs `git commit`; "" for a person, who speaks as the token."""
+    return next((client for name, client in CLIENT_VARIABLES if os.environ.get(name)), "")
 
 
 def leased(hub: Hub, paths: list[str]) -> list[str]:
@@ -934,7 +975,7 @@ def leased(hub: Hub, paths: list[str]) -> list[str]:
     if not is_known or (check is not None and not exclusive_leases(hub, check, paths)):
         return []
     return [
-        "{} is leased by {} {}".format(one_line(path), one_line(lease.get("by")), one_line(lease.get("why")))
+        "{} is {}".format(one_line(path), held_by(lease))
         for path in paths
         for lease in leases_on(hub, path)[:1]
     ]
