@@ -192,7 +192,7 @@ UNFOLD: dict[str, Any] = {
     },
 }
 # The lines that connect each client, shown with a new token. Core does not import ctxhub.management.
-READY_LINES = "ctxhub.management.ready_lines.http_lines"
+READY_LINES = "ctxhub.management.ready_lines.token_lines"
 LOGIN_URL, LOGIN_REDIRECT_URL = "/admin/login/", "/admin/"
 
 # -- Limits ----------------------------------------------------------------------------------------

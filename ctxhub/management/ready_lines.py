@@ -9,6 +9,7 @@ from typing import Any
 from django.conf import settings
 
 from ctxhub import env
+from ctxhub.core.accounts.services.access_tokens import NewToken
 from ctxhub.core.kit.base_url import base_url
 from ctxhub.core.kit.frozen import frozen
 
@@ -34,11 +35,29 @@ def as_text(lines: Sequence[ReadyLine]) -> str:
 # -- Over HTTP -------------------------------------------------------------------------------------
 
 
-def http_lines(secret: str, *, pinned: bool = False, opened_at: str = "") -> list[ReadyLine]:
-    """Lines for a running hub. Each client has its own agent name, unless the token is pinned to one.
+def token_lines(new: NewToken, *, opened_at: str = "") -> list[ReadyLine]:
+    """The lines for a new token.
 
     `opened_at`: the URL at which a person opened the hub; used if CTXHUB_BASE_URL is not set.
     """
+    agent = new.row.agent.name if new.row.agent else ""
+    return [
+        *http_lines(new.secret, pinned=bool(agent), opened_at=opened_at),
+        variables(new.secret, agent=agent, opened_at=opened_at),
+    ]
+
+
+def variables(secret: str, *, agent: str = "", opened_at: str = "") -> ReadyLine:
+    """What hooks read. `agent`: that of a pinned token; without one each client has its own name."""
+    values = {"CTXHUB_URL": base_url(opened_at), "CTXHUB_TOKEN": secret, "CTXHUB_AGENT": agent}
+    line = " ".join(
+        ["export", *(f"{name}={shlex.quote(value) if value else ''}" for name, value in values.items())]
+    )
+    return ReadyLine("Hooks", line, where="your shell's profile")
+
+
+def http_lines(secret: str, *, pinned: bool = False, opened_at: str = "") -> list[ReadyLine]:
+    """Lines for a running hub. Each client has its own agent name, unless the token is pinned to one."""
     url = f"{base_url(opened_at)}/mcp"
 
     def headers(agent: str) -> dict[str, str]:
@@ -47,13 +66,15 @@ def http_lines(secret: str, *, pinned: bool = False, opened_at: str = "") -> lis
 
     claude = " ".join(f'--header "{name}: {value}"' for name, value in headers("claude").items())
     cursor = {"mcpServers": {NAME: {"url": url, "headers": headers("cursor")}}}
+    # Its command takes no headers, so the address names the agent.
+    codex = url if pinned else shlex.quote(f"{url}?client=codex")
     vscode = {"name": NAME, "type": "http", "url": url, "headers": headers("vscode")}
     return [
         ReadyLine("Claude Code", f"claude mcp add --transport http {NAME} {url} {claude}"),
         ReadyLine(
             "Codex",
             f"export CTXHUB_TOKEN={secret} && "
-            f"codex mcp add {NAME} --url {url} --bearer-token-env-var CTXHUB_TOKEN",
+            f"codex mcp add {NAME} --url {codex} --bearer-token-env-var CTXHUB_TOKEN",
         ),
         ReadyLine("Cursor", _json(cursor), where="~/.cursor/mcp.json"),
         ReadyLine("VS Code", f"code --add-mcp {shlex.quote(_json(vscode))}"),

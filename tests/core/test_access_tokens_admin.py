@@ -45,11 +45,11 @@ def test_the_secret_on_the_page_opens_the_project(admin: Client, apollo: Project
     assert (caller.project, caller.scopes) == (apollo, frozenset({"read", "write"}))
 
 
-def test_the_page_has_a_line_for_each_client(admin: Client) -> None:
+def test_the_page_has_a_line_for_each_client_and_one_for_hooks(admin: Client) -> None:
     page = make(admin)
     text = page.content.decode()
     assert all(client in text for client in ("Claude Code", "Codex", "Cursor", "VS Code"))
-    assert text.count(secret_in(page)) == 5
+    assert text.count(secret_in(page)) == 6
 
 
 def test_the_secret_is_only_on_that_page(admin: Client) -> None:

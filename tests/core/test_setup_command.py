@@ -106,7 +106,8 @@ def test_the_http_lines_are_in_each_clients_syntax(two_runs: TwoRuns) -> None:
         *("--header", bearer, "--header", "Ctxhub-Agent: claude"),
     ]
     assert codex == (
-        f"export CTXHUB_TOKEN={token} && codex mcp add ctxhub --url {url} --bearer-token-env-var CTXHUB_TOKEN"
+        f"export CTXHUB_TOKEN={token} && "
+        f"codex mcp add ctxhub --url '{url}?client=codex' --bearer-token-env-var CTXHUB_TOKEN"
     )
     headers = {"Authorization": f"Bearer {token}"}
     assert json.loads(cursor) == {
@@ -119,6 +120,13 @@ def test_the_http_lines_are_in_each_clients_syntax(two_runs: TwoRuns) -> None:
         "url": url,
         "headers": {**headers, "Ctxhub-Agent": "vscode"},
     }
+
+
+@pytest.mark.one_engine
+def test_the_variables_of_hooks_are_a_line_to_copy(two_runs: TwoRuns) -> None:
+    token = (two_runs.at.folder / "setup_token").read_text()
+    line = f"export CTXHUB_URL=http://127.0.0.1:8000 CTXHUB_TOKEN={token} CTXHUB_AGENT="
+    assert line in two_runs.first.splitlines()
 
 
 CLIENTS = ("claude", "codex", "cursor", "vscode")

@@ -1,6 +1,7 @@
 """`manage.py token`: creates, lists, rotates and revokes tokens; shows a secret only once."""
 
 import re
+import shlex
 from datetime import timedelta
 from io import StringIO
 
@@ -37,8 +38,19 @@ def test_create_prints_a_line_that_connects_a_client(apollo: Project) -> None:
     assert "Ctxhub-Agent" not in output, "a pinned token needs no name beside it"
 
 
-def test_a_token_without_an_agent_prints_the_agent_header(apollo: Project) -> None:
-    assert "Ctxhub-Agent: claude" in token("create", "--project", "apollo")
+def test_a_token_without_an_agent_prints_the_agents_of_clients(apollo: Project) -> None:
+    output = token("create", "--project", "apollo")
+    assert "Ctxhub-Agent: claude" in output
+    assert "/mcp?client=codex" in output
+
+
+@pytest.mark.parametrize("agent", ["ada", "Ada Lovelace"])
+def test_create_prints_the_variables_of_hooks(apollo: Project, agent: str) -> None:
+    secret, *_, line = token("create", "--project", "apollo", "--agent", agent).splitlines()
+    assert shlex.split(line) == [
+        *("export", "CTXHUB_URL=http://127.0.0.1:8000", f"CTXHUB_TOKEN={secret}", f"CTXHUB_AGENT={agent}"),
+    ]
+    assert token("create", "--project", "apollo").endswith(" CTXHUB_AGENT=")
 
 
 def test_scopes_name_and_expiry_are_stored(apollo: Project) -> None:

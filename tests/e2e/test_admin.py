@@ -157,6 +157,7 @@ def test_a_new_token_is_shown_once_and_is_valid(signed_in: Page, hub: LiveHub, a
     page.get_by_label("Name").fill("laptop")
     save(page)
     secret = page.locator("#secret").inner_text()
+    expect(page.get_by_text(f"CTXHUB_TOKEN={secret} CTXHUB_AGENT=")).to_be_visible()
     answer = hub.mcp(secret).call("decision", "get", key="db/engine")
     assert answer["decision"]["value"] == "PostgreSQL"
     page.get_by_role("link", name="All access tokens").click()

@@ -133,9 +133,7 @@ class AccessTokenAdmin(ShownOnceAdmin):
         return create_token(project=person().project, created_by=user, **form.arguments())
 
     def secret_page(self, request: HttpRequest, new: NewToken) -> HttpResponse:
-        ready_lines = import_string(settings.READY_LINES)
-        opened_at = request.build_absolute_uri("/")
-        lines = ready_lines(new.secret, pinned=new.row.agent is not None, opened_at=opened_at)
+        lines = import_string(settings.READY_LINES)(new, opened_at=request.build_absolute_uri("/"))
         chosen = dict(CLIENTS).get(request.POST.get("client", ""))
         others = {label for _, label in CLIENTS if label != chosen} if request.POST.get("client") else set()
         return self.page(

@@ -177,8 +177,6 @@ def _person(request: Request) -> User | None:
 
 
 def _shown_once(token: NewSecret, request: Request) -> Response:
-    lines = import_string(settings.READY_LINES)(
-        token.secret, pinned=token.row.agent is not None, opened_at=request.build_absolute_uri("/")
-    )
+    lines = import_string(settings.READY_LINES)(token, opened_at=request.build_absolute_uri("/"))
     connect = "\n".join(map(str, lines))
     return Response({**token_item(token.row), "secret": token.secret, "connect": connect}, status=201)

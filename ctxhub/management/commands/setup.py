@@ -13,13 +13,14 @@ from ctxhub.core.models import Project
 from ctxhub.management.database import alone, check_database, make_database, refuse_beside_others
 from ctxhub.management.first_user import Signin, ensure_superuser
 from ctxhub.management.questions import asker
-from ctxhub.management.ready_lines import as_text, http_lines, stdio_lines
+from ctxhub.management.ready_lines import as_text, http_lines, stdio_lines, variables
 from ctxhub.management.refusals import as_command_errors, refuse_unreachable
 from ctxhub.management.setup_token import ensure_token, kept_project, refuse_foreign_tokens
 from ctxhub.management.static_root import collect_static_files, refuse_foreign_static_files
 
 FIRST_PROJECT = "demo"
 OVER_HTTP = "\nConnect agents while the hub runs: paste one of these in the folder of your own work."
+FOR_HOOKS = "For hooks (docs/hooks.md), in your shell's profile; no CTXHUB_AGENT: each client's own name."
 OVER_STDIO = "\nOr let clients on this machine start their own server (stdio), whether the hub runs or not."
 
 
@@ -55,6 +56,7 @@ class Command(BaseCommand):
                     collect_static_files()
         self.stdout.write(_welcome(project, signin, base_url(opened_at)))
         self.stdout.write(f"{OVER_HTTP}\n{as_text(http_lines(token, opened_at=opened_at))}")
+        self.stdout.write(f"{FOR_HOOKS}\n{variables(token, opened_at=opened_at).line}")
         self.stdout.write(f"{OVER_STDIO}\n{as_text(stdio_lines(project.slug))}\n")
         self.tell_clashes()
 

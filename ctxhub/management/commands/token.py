@@ -16,7 +16,7 @@ from ctxhub.core.kit import clock
 from ctxhub.core.kit.errors import InvalidInput, shown
 from ctxhub.core.models import AccessToken
 from ctxhub.management.projects import find_project
-from ctxhub.management.ready_lines import as_text, http_lines
+from ctxhub.management.ready_lines import as_text, token_lines
 from ctxhub.management.refusals import as_command_errors, refuse_newer
 
 UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
@@ -87,7 +87,7 @@ class Command(BaseCommand):
             self.stdout.write(new.secret)
             return
         self.stdout.write(f"{new.secret}\n\nToken {_described(new.row)}. It is not shown again.\n")
-        self.stdout.write(as_text(http_lines(new.secret, pinned=new.row.agent is not None)))
+        self.stdout.write(as_text(token_lines(new)))
 
     def _list(self, options: dict[str, Any]) -> None:
         tokens = list(_tokens(options["project"]))
