@@ -153,6 +153,15 @@ class Started:
     cpu_seconds_before: float
 
 
+def older_python(version: str) -> str | None:
+    """Python 3.8, say, where it is installed."""
+    installed = [
+        *Path.home().glob(f".pyenv/versions/{version}.*/bin/python"),
+        shutil.which(f"python{version}"),
+    ]
+    return next((str(found) for found in installed if found), None)
+
+
 @cache
 def compiled_hook(python: str, limits: Limits) -> Path:
     """The hook as bytecode: Python compiles a script each time, which took a third of a run."""

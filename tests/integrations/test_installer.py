@@ -3,12 +3,14 @@
 import json
 import shutil
 import subprocess
+import tomllib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.integrations import hook
 from tests.integrations.hook import HOOK, Run, Workplace
 
 TARGETS = {
@@ -188,6 +190,186 @@ def test_codex_gives_the_end_of_a_session_three_seconds(repository: Workplace) -
     assert hooks["SessionEnd"][0]["hooks"][0]["timeout"] == 3
     assert hooks["PreToolUse"][0]["matcher"] == "apply_patch"
     assert hooks["Stop"][0]["hooks"][0]["command"].endswith('/.ctxhub/ctxhub_hook.py" codex')
+
+
+# -- The hub's tools, unasked ------------------------------------------------------------------------------
+
+
+def own_script(workplace: Workplace) -> Path:
+    return workplace.repository / ".ctxhub" / "ctxhub_hook.py"
+
+
+def test_claude_code_may_use_the_hubs_tools_unasked(repository: Workplace) -> None:
+    assert "--approve" in install(repository, "claude-code").out
+    assert "permissions" not in settings(repository)
+    assert "--approve" not in install(repository, "claude-code", "--approve").out
+    found = settings(repository)
+    assert found["permissions"] == {"allow": ["mcp__ctxhub"]}
+    assert set(found["hooks"]) == EVENTS
+    assert "nothing to change" in install(repository, "claude-code", "--approve").out
+    install(repository, "claude-code", command="uninstall")
+    assert not (repository.repository / ".claude" / "settings.json").exists()
+
+
+def test_permissions_of_others_stay(repository: Workplace) -> None:
+    path = repository.repository / ".claude" / "settings.json"
+    path.parent.mkdir()
+    permissions = {"deny": [], "allow": ["Bash(ls:*)"], "defaultMode": "plan"}
+    own = {"permissions": permissions, "model": "opus"}
+    path.write_text(json.dumps(own))
+    install(repository, "claude-code", "--approve")
+    expected = {**permissions, "allow": ["Bash(ls:*)", "mcp__ctxhub"]}
+    assert settings(repository)["permissions"] == expected
+    install(repository, "claude-code", command="uninstall")
+    assert settings(repository) == own
+
+
+@pytest.mark.parametrize("permissions", [[], "all", {"allow": "all"}, {"allow": None}, None])
+def test_permissions_of_another_form_stay_as_they_are(repository: Workplace, permissions: Any) -> None:
+    path = repository.repository / ".claude" / "settings.json"
+    path.parent.mkdir()
+    text = json.dumps({"permissions": permissions})
+    path.write_text(text)
+    run = repository.run("install", "claude-code", "--approve", script=own_script(repository))
+    assert (run.code, path.read_text()) == (1, text)
+    assert "unknown form" in run.err
+    install(repository, "claude-code")
+    install(repository, "claude-code", command="uninstall")
+    assert settings(repository) == {"permissions": permissions}
+
+
+CODEX_HEAD = "[mcp_servers.ctxhub]\n"
+CODEX_CONFIG = """\
+model = "gpt-5-codex" # theirs
+
+[mcp_servers.ctxhub]
+url = "http://127.0.0.1:8000/mcp?client=codex"
+bearer_token_env_var = "CTXHUB_TOKEN"
+
+[mcp_servers.other]
+command = "other"
+"""
+CODEX_SETTINGS = """\
+default_tools_approval_mode = "approve" # by ctxhub_hook.py
+required = true # by ctxhub_hook.py
+"""
+
+
+@pytest.fixture
+def config(repository: Workplace) -> Path:
+    path = repository.folder / "home" / ".codex" / "config.toml"
+    path.parent.mkdir()
+    path.write_text(CODEX_CONFIG)
+    return path
+
+
+def codex_server(config: Path) -> Any:
+    return tomllib.loads(config.read_text())["mcp_servers"]["ctxhub"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        CODEX_CONFIG,
+        CODEX_CONFIG.replace("\n", "\r\n"),
+        CODEX_CONFIG.replace(CODEX_HEAD, ' [ mcp_servers . "ctxhub" ] # the hub\n'),
+        "[mcp_servers.ctxhub]",
+        '[mcp_servers.ctxhub]\nargs = [\n  "required = false",\n]\n\n[x]\nrequired = 7',
+    ],
+)
+def test_codex_may_use_the_hubs_tools_unasked(repository: Workplace, config: Path, text: str) -> None:
+    config.write_bytes(text.encode())
+    before = tomllib.loads(text.replace("\r\n", "\n"))
+    assert "--approve" not in install(repository, "codex", "--approve", "--wait").out
+    after = tomllib.loads(config.read_text())
+    server = after["mcp_servers"]["ctxhub"]
+    assert (server.pop("default_tools_approval_mode"), server.pop("required")) == ("approve", True)
+    assert after == before
+    assert "nothing to change" in install(repository, "codex", "--approve", "--wait").out
+    install(repository, "codex", command="uninstall")
+    assert config.read_bytes() == text.encode()
+
+
+def test_the_settings_of_codex_follow_the_head_of_their_table(repository: Workplace, config: Path) -> None:
+    install(repository, "codex", "--approve", "--wait")
+    assert config.read_text() == CODEX_CONFIG.replace(CODEX_HEAD, CODEX_HEAD + CODEX_SETTINGS)
+
+
+def test_without_a_flag_the_configuration_of_codex_is_not_touched(
+    repository: Workplace, config: Path
+) -> None:
+    config.write_text("no TOML [")
+    assert "--approve" in install(repository, "codex").out
+    install(repository, "codex", command="uninstall")
+    assert config.read_text() == "no TOML ["
+
+
+def test_what_codex_is_told_already_stays(repository: Workplace, config: Path) -> None:
+    own = 'default_tools_approval_mode = "prompt"\n'
+    config.write_text(CODEX_CONFIG.replace("url =", f"{own}url ="))
+    install(repository, "codex", "--approve", "--wait")
+    server = codex_server(config)
+    assert (server["default_tools_approval_mode"], server["required"]) == ("prompt", True)
+    install(repository, "codex", command="uninstall")
+    assert own in config.read_text()
+
+
+UNKNOWN_FORMS = {
+    "nothing": "",
+    "no server": 'model = "x"\n',
+    "in one line": '[mcp_servers]\nctxhub = { url = "x" }\n',
+    "in a text": 'notes = """\n[mcp_servers.ctxhub]\n"""\n',
+    "in a literal text": "notes = '''\n[mcp_servers.ctxhub]\n'''\n",
+    "twice": "[mcp_servers.ctxhub]\n[mcp_servers.ctxhub]\n",
+    "no TOML": "[mcp_servers.ctxhub]\nno TOML\n",
+    "lists in lists": "[mcp_servers.ctxhub]\nargs = [\n[1], [2]]\nrequired = false\n",
+}
+
+
+def assert_refused(repository: Workplace, config: Path, text: str) -> None:
+    config.write_text(text)
+    run = repository.run("install", "codex", "--approve", "--wait", script=own_script(repository))
+    assert run.code == 1
+    assert "config.toml" in run.err
+    assert config.read_text() == text
+    assert not (repository.repository / ".codex").exists(), "nothing is half-written"
+
+
+@pytest.mark.parametrize("form", UNKNOWN_FORMS)
+def test_a_configuration_of_codex_of_another_form_stays_as_it_is(
+    repository: Workplace, config: Path, form: str
+) -> None:
+    assert_refused(repository, config, UNKNOWN_FORMS[form])
+
+
+@pytest.fixture
+def python_3_8(monkeypatch: pytest.MonkeyPatch) -> None:
+    if (found := hook.older_python("3.8")) is None:
+        pytest.skip("Python 3.8 is not installed")
+    monkeypatch.setattr(hook, "PYTHON", found)
+
+
+@pytest.mark.usefixtures("python_3_8")
+@pytest.mark.parametrize("form", [*UNKNOWN_FORMS][:6])
+def test_a_python_that_cannot_read_toml_is_as_careful(repository: Workplace, config: Path, form: str) -> None:
+    assert_refused(repository, config, UNKNOWN_FORMS[form])
+
+
+@pytest.mark.usefixtures("python_3_8")
+def test_a_python_that_cannot_read_toml_writes_the_same(repository: Workplace, config: Path) -> None:
+    install(repository, "codex", "--approve", "--wait")
+    assert config.read_text() == CODEX_CONFIG.replace(CODEX_HEAD, CODEX_HEAD + CODEX_SETTINGS)
+    install(repository, "codex", command="uninstall")
+    assert config.read_text() == CODEX_CONFIG
+
+
+def test_the_notify_program_and_the_settings_of_codex_go_together(
+    repository: Workplace, config: Path
+) -> None:
+    install(repository, "codex", "--notify", "--approve")
+    assert tomllib.loads(config.read_text())["notify"][-1] == "codex-notify"
+    install(repository, "codex", "--notify", command="uninstall")
+    assert config.read_text() == CODEX_CONFIG
 
 
 def test_codex_may_notify_instead(repository: Workplace) -> None:

@@ -5,7 +5,6 @@ import json
 import shutil
 import subprocess
 import sys
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -54,6 +53,13 @@ def test_the_token_comes_from_the_environment() -> None:
     assert server["url"].endswith("/mcp")
 
 
+def test_the_plugins_tools_and_hooks_speak_under_one_name() -> None:
+    """Where no name is set and the token is not pinned."""
+    server = read(PLUGIN / ".mcp.json")["mcpServers"]["ctxhub"]
+    assert server["headers"]["Ctxhub-Agent"] == "${CTXHUB_AGENT:-}"
+    assert server["headers"]["Ctxhub-Client"] == "claude"
+
+
 def test_it_is_python_3_8() -> None:
     ast.parse(HOOK.read_text(), feature_version=(3, 8))
     ruff = shutil.which("ruff", path=str(ROOT / ".venv" / "bin")) or shutil.which("ruff")
@@ -67,12 +73,7 @@ def test_it_is_python_3_8() -> None:
 
 @pytest.mark.parametrize("version", ["3.8", "3.9", "3.10"])
 def test_an_older_python_runs_it(at_stub: Workplace, version: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    installed = [
-        *Path.home().glob(f".pyenv/versions/{version}.*/bin/python"),
-        shutil.which(f"python{version}"),
-    ]
-    python = next((str(found) for found in installed if found), None)
-    if python is None:
+    if (python := hook.older_python(version)) is None:
         pytest.skip(f"Python {version} is not installed")
     monkeypatch.setattr(hook, "PYTHON", python)
     assert at_stub.event("session_start_startup").context

@@ -10,8 +10,10 @@
                                                 in the repository of the working directory
     python3 ctxhub_hook.py uninstall WHAT       removes what install added, and nothing else
 
-    install options: --user (claude-code, codex: for all your projects), --python NAME (default python3; on
-    Windows python), --file NAME (agents-md; default AGENTS.md), --notify (codex: notify instead of hooks)
+    install options: --user (claude-code, codex: for all your projects), --approve (claude-code, codex: the
+    client uses the hub's tools without asking), --wait (codex: it starts with the hub's tools or not at all),
+    --python NAME (default python3; on Windows python), --file NAME (agents-md; default AGENTS.md), --notify
+    (codex: notify instead of hooks)
 
 Variables: CTXHUB_URL (default http://127.0.0.1:8000), CTXHUB_TOKEN, CTXHUB_AGENT (default: the client's own
 name, claude, codex or cursor; a token that is pinned to an agent speaks as that one), CTXHUB_ENFORCE=
@@ -1020,6 +1022,15 @@ CODEX_EVENTS = tuple(
     for name, matcher, seconds in CLAUDE_EVENTS
 )
 SCRIPT = "ctxhub_hook.py"
+# Claude Code's name for all tools of the MCP server that the ready lines add.
+PERMISSION = "mcp__ctxhub"
+# That server in Codex' configuration. A mark at the end of a line says who wrote it.
+CODEX_SERVER = re.compile(r"^[ \t]*\[[ \t]*mcp_servers[ \t]*\.[ \t]*(\"?)ctxhub\1[ \t]*\].*$", re.MULTILINE)
+CODEX_SETTINGS = ("default_tools_approval_mode", "required")
+CODEX_MARK = " # by ctxhub_hook.py"
+CODEX_OWN = re.compile(
+    "\n(?:{}) = .*{}[ \t]*$".format("|".join(CODEX_SETTINGS), re.escape(CODEX_MARK)), re.MULTILINE
+)
 MARKDOWN_MARKS = ("<!-- BEGIN CTXHUB v2 -->", "<!-- END CTXHUB -->")
 SHELL_MARKS = ("# >>> ctxhub >>>", "# <<< ctxhub <<<")
 MARKDOWN_BLOCK = r"<!-- BEGIN CTXHUB[^>]*-->.*?<!-- END CTXHUB -->"
@@ -1060,6 +1071,12 @@ def run_installer(command: str, arguments: list[str]) -> int:
     parser.add_argument("--python", default="python" if os.name == "nt" else "python3", metavar="NAME")
     parser.add_argument("--file", default="AGENTS.md", metavar="NAME", help="of agents-md")
     parser.add_argument("--notify", action="store_true", help="codex: notify instead of hooks")
+    parser.add_argument(
+        "--approve", action="store_true", help="the hub's tools run unasked (claude-code, codex)"
+    )
+    parser.add_argument(
+        "--wait", action="store_true", help="codex: starts with the hub's tools, or not at all"
+    )
     options = parser.parse_args(arguments)
     try:
         said = Installer(options, is_removing=command == "uninstall").run()
@@ -1092,15 +1109,25 @@ class Installer:
             # A path of this machine is not for the file that a team shares.
             name = "settings.json" if self.inside else "settings.local.json"
             path = os.path.join(self.top, ".claude", name)
-        return self._hooks(path, CLAUDE_EVENTS, self._command("${CLAUDE_PROJECT_DIR}"))
+        said = self._hooks(path, CLAUDE_EVENTS, self._command("${CLAUDE_PROJECT_DIR}"), self._permit)
+        is_offered = not (self.is_removing or self.options.approve)
+        return said + "\nWith --approve it uses the hub's tools unasked." if is_offered else said
 
     def codex(self) -> str:
         home = os.environ.get("CODEX_HOME") or os.path.expanduser(os.path.join("~", ".codex"))
+        config = os.path.join(home, "config.toml")
+        # First: it refuses what is not of the known form, before anything is written.
+        said = self._codex_server(config)
         if self.options.notify:
-            return self._notify(os.path.join(home, "config.toml"))
+            return "\n".join([*said, self._notify(config)])
         path = os.path.join(home if self.options.user else os.path.join(self.top, ".codex"), "hooks.json")
-        said = self._hooks(path, CODEX_EVENTS, self._command("$(git rev-parse --show-toplevel)") + " codex")
-        return said if self.is_removing else said + "\nReview and trust them with /hooks in Codex."
+        command = self._command("$(git rev-parse --show-toplevel)") + " codex"
+        said.append(self._hooks(path, CODEX_EVENTS, command))
+        if not self.is_removing:
+            said.append("Review and trust them with /hooks in Codex.")
+            if not self.options.approve:
+                said.append("With --approve it uses the hub's tools unasked.")
+        return "\n".join(said)
 
     def cursor(self) -> str:
         path = os.path.join(self.top, ".cursor", "rules", "ctxhub.mdc")
@@ -1139,7 +1166,45 @@ class Installer:
             script = shlex.quote(self.script)
         return "{} -IS {}".format(self.options.python, script)
 
-    def _hooks(self, path: str, events: Iterable[tuple[str, str, int]], command: str) -> str:
+    def _permit(self, settings: Json, path: str) -> None:
+        """Allow the hub's tools in settings of Claude Code; when removing, no more."""
+        permissions = settings.get("permissions", {})
+        allowed = permissions.get("allow", []) if isinstance(permissions, dict) else None
+        if self.is_removing and isinstance(allowed, list) and PERMISSION in allowed:
+            permissions["allow"] = [one for one in allowed if one != PERMISSION]
+            if not permissions["allow"]:
+                del permissions["allow"]
+            if not permissions:
+                del settings["permissions"]
+        elif self.options.approve and not self.is_removing:
+            if not isinstance(allowed, list):
+                raise Refused("The permissions in {} are of an unknown form; it stays as it is.".format(path))
+            if PERMISSION not in allowed:
+                settings["permissions"] = dict(permissions, allow=[*allowed, PERMISSION])
+
+    def _codex_server(self, path: str) -> list[str]:
+        """Put the settings asked for to the MCP server in Codex' configuration; says nothing if none are."""
+        asked = (('"approve"', self.options.approve), ("true", self.options.wait))
+        lines = [
+            "{} = {}".format(name, value)
+            for name, (value, is_asked) in zip(CODEX_SETTINGS, asked)
+            if is_asked and not self.is_removing
+        ]
+        old = read_file(path)
+        text = old.replace("\r\n", "\n")
+        new = CODEX_OWN.sub("", text) if self.is_removing else with_server_lines(text, lines, path)
+        if new == text and not lines:
+            return []
+        refuse_other_toml(text, new, path)
+        return [self._written(path, old, new.replace("\n", "\r\n" if "\r\n" in old else "\n"))]
+
+    def _hooks(
+        self,
+        path: str,
+        events: Iterable[tuple[str, str, int]],
+        command: str,
+        change: Callable[[Json, str], None] | None = None,
+    ) -> str:
         old = read_file(path)
         settings = read_settings(old, path)
         hooks = without_own(settings.get("hooks", {}), path)
@@ -1150,6 +1215,8 @@ class Installer:
             settings["hooks"] = hooks
         if self.is_removing and not hooks:
             settings.pop("hooks", None)
+        if change:
+            change(settings, path)
         if self.is_removing and not settings:
             return self._written(path, old, "")
         end = "\r\n" if "\r\n" in old else "\n"
@@ -1218,6 +1285,54 @@ def read_settings(text: str, path: str) -> Json:
     if not isinstance(found, dict):
         raise Refused("{} is not a JSON object, and stays as it is.".format(path))
     return found
+
+
+def with_server_lines(text: str, lines: list[str], path: str) -> str:
+    """Codex' configuration with these lines below the head of the server's table, but for what is set there.
+
+    Raises Refused if the table is not found.
+    """
+    if not lines:
+        return text
+    heads = list(CODEX_SERVER.finditer(text))
+    if len(heads) != 1:
+        raise Refused(
+            "{} has no table [mcp_servers.ctxhub]. Connect Codex to the hub first (codex mcp add ctxhub ...),"
+            " or add to its settings there: {}".format(path, "; ".join(lines))
+        )
+    end = heads[0].end()
+    table = re.split(r"\n[ \t]*\[", text[end:])[0]
+    new = [
+        line for line in lines if not re.search(r"^[ \t]*{} *=".format(line.split()[0]), table, re.MULTILINE)
+    ]
+    return text[:end] + "".join("\n{}{}".format(line, CODEX_MARK) for line in new) + text[end:]
+
+
+def refuse_other_toml(old: str, new: str, path: str) -> None:
+    """Raise Refused unless both texts are TOML and differ in those settings of the MCP server alone.
+
+    Python before 3.11 cannot read TOML: there a text with strings of several lines is refused.
+    """
+    try:
+        import tomllib
+    except ImportError:
+        is_known = '"""' not in old and "'''" not in old
+    else:
+        try:
+            is_known = without_server_settings(tomllib.loads(old)) == without_server_settings(
+                tomllib.loads(new)
+            )
+        except (ValueError, RecursionError):
+            is_known = False
+    if not is_known:
+        raise Refused("{} is of an unknown form, and stays as it is.".format(path))
+
+
+def without_server_settings(config: Json) -> Json:
+    servers = dict_of(config, "mcp_servers")
+    server = dict_of(servers, "ctxhub")
+    left = {name: value for name, value in server.items() if name not in CODEX_SETTINGS}
+    return dict(config, mcp_servers=dict(servers, ctxhub=left))
 
 
 def without_own(hooks: object, path: str) -> Json:
