@@ -57,8 +57,15 @@ def pytest_ignore_collect(collection_path: Path) -> bool | None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """On PostgreSQL only tests that depend on the database are run; the others are the same as on SQLite."""
+    """On PostgreSQL only tests that depend on the database are run; the others are the same as on SQLite.
+
+    In CI those that need npm are skipped but in `.ci/nightly`, which runs them alone.
+    """
     items.sort(key=lambda item: not _is_first(item.path))
+    if os.environ.get("CI") and not os.environ.get("CTXHUB_NIGHTLY"):
+        for item in items:
+            if item.get_closest_marker("needs_npm"):
+                item.add_marker(pytest.mark.skip(reason="needs npm: .ci/nightly runs it"))
     if _on_postgres():
         skipped = [item for item in items if not _depends_on_engine(item)]
         config.hook.pytest_deselected(items=skipped)

@@ -1,24 +1,18 @@
 """The real Claude Code from npm, installed once into the user's cache; nothing of it is in here."""
 
 import json
-import os
 import re
-import shutil
 import subprocess
-import tempfile
-import warnings
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import pytest
-
+from tests import npm
 from tests.integrations.hook import PATIENT, Workplace
 from tests.integrations.model_stand_in import StandIn
 
 PACKAGE = "@anthropic-ai/claude-code"
 VERSION = "2.1.330"
-SECONDS_TO_INSTALL = 300
 SECONDS_TO_RUN = 240
 QUIET = {
     "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
@@ -26,42 +20,16 @@ QUIET = {
     "DISABLE_TELEMETRY": "1",
     "ANTHROPIC_API_KEY": "sk-ant-test",
     "CLAUDE_CODE_SESSIONEND_HOOKS_TIMEOUT_MS": "120000",
+    # The first request waits for the hub's tools.
+    "MCP_CONNECTION_NONBLOCKING": "false",
+    "MCP_CONNECT_TIMEOUT_MS": "120000",
+    "MCP_TIMEOUT": "120000",
 }
 
 
 def installed_client() -> Path:
     """Its launcher. Without npm the test is skipped with a warning."""
-    caches = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    folder = caches / "ctxhub-tests" / f"claude-code-{VERSION}"
-    if not shutil.which("node") or not shutil.which("npm"):
-        _skip("node and npm are not installed")
-    if not folder.exists():
-        _install(folder)
-    return folder / "node_modules" / PACKAGE / "cli-wrapper.cjs"
-
-
-def _install(folder: Path) -> None:
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=folder.parent) as temporary:
-        options = ["--no-audit", "--no-fund", "--ignore-scripts", "--prefix", temporary]
-        command = ["npm", "install", *options, f"{PACKAGE}@{VERSION}"]
-        try:
-            subprocess.run(command, capture_output=True, text=True, timeout=SECONDS_TO_INSTALL, check=True)
-        except subprocess.CalledProcessError as error:
-            _skip(f"npm install failed: {error.stderr[-500:]}")
-        except subprocess.TimeoutExpired:
-            _skip(f"npm install took more than {SECONDS_TO_INSTALL} s")
-        made = Path(temporary) / "made"
-        made.mkdir()
-        (Path(temporary) / "node_modules").rename(made / "node_modules")
-        # Another process of the tests may have been faster.
-        if not folder.exists():
-            made.rename(folder)
-
-
-def _skip(why: str) -> None:
-    warnings.warn(f"Hooks were not tried in the real Claude Code: {why}", stacklevel=3)
-    pytest.skip(f"the real Claude Code cannot be had: {why}")
+    return npm.installed(PACKAGE, VERSION, "--ignore-scripts") / "cli-wrapper.cjs"
 
 
 def make_patient(folder: Path) -> None:

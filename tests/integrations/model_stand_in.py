@@ -2,7 +2,7 @@
 
 import json
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -10,6 +10,8 @@ from typing import Any
 
 USAGE = {"input_tokens": 1, "output_tokens": 1}
 Block = dict[str, Any]
+# A function is called when its turn comes, while the client waits for the model.
+Step = Block | Callable[[], Block]
 
 
 def text(said: str) -> Block:
@@ -22,10 +24,10 @@ def use(tool: str, **arguments: Any) -> Block:
 
 @dataclass
 class StandIn:
-    """What it says, a block for each turn (the last one repeats), and the requests of these turns."""
+    """What it says, a step for each turn (the last one repeats), and the requests of these turns."""
 
     port: int
-    script: list[Block]
+    script: list[Step]
     turns: list[dict[str, Any]] = field(default_factory=list)
     lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -33,24 +35,24 @@ class StandIn:
     def url(self) -> str:
         return f"http://127.0.0.1:{self.port}"
 
-    def then(self, *script: Block) -> None:
+    def then(self, *script: Step) -> None:
         """What it says from now on."""
         self.script[:], self.turns[:] = script, []
 
     def answer(self, body: dict[str, Any]) -> tuple[Block, int]:
-        """The next block and its turn. Requests without tools are for titles and summaries."""
+        """The next block and its turn."""
         with self.lock:
-            if not body.get("tools"):
-                return text("ok"), 0
             self.turns.append(body)
             turn = len(self.turns)
-            block = self.script[min(turn, len(self.script)) - 1]
+            step = self.script[min(turn, len(self.script)) - 1]
+        block = step() if callable(step) else step
         return ({**block, "id": f"toolu_{id(body)}"} if block["type"] == "tool_use" else block), turn
 
     def shown(self, turn: int) -> str:
         """All that stood before the model in a turn, from 1, as one text."""
         sent = self.turns[turn - 1]
-        return json.dumps([sent.get("system"), sent["messages"]], ensure_ascii=False)
+        parts = [sent.get(name) for name in ("system", "messages", "instructions", "input")]
+        return json.dumps(parts, ensure_ascii=False)
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -61,18 +63,21 @@ class Handler(BaseHTTPRequestHandler):
         """Nothing."""
 
     def do_GET(self) -> None:
-        self.reply(b"{}")
+        self.reply(b'{"models": [], "data": []}')
 
     def do_HEAD(self) -> None:
         self.reply(b"{}")
 
     def do_POST(self) -> None:
-        body = json.loads(self.rfile.read(int(self.headers.get("content-length") or 0)) or b"{}")
+        self.answer(json.loads(self.rfile.read(int(self.headers.get("content-length") or 0)) or b"{}"))
+
+    def answer(self, body: dict[str, Any]) -> None:
         if "count_tokens" in self.path:
             return self.reply(b'{"input_tokens": 10}')
         if "/v1/messages" not in self.path:
             return self.reply(b"{}")
-        block, turn = self.stand_in.answer(body)
+        # Requests without tools are for titles and summaries.
+        block, turn = self.stand_in.answer(body) if body.get("tools") else (text("ok"), 0)
         stop = "tool_use" if block["type"] == "tool_use" else "end_turn"
         message = {"id": f"msg_{turn}", "type": "message", "role": "assistant", "model": body.get("model")}
         message |= {"content": [block], "stop_reason": stop, "stop_sequence": None, "usage": USAGE}
@@ -110,8 +115,8 @@ def _events(message: dict[str, Any], block: Block, stop: str) -> Iterator[dict[s
 
 
 @contextmanager
-def standing_in() -> Iterator[StandIn]:
-    class Own(Handler):
+def standing_in(handler: type[Handler] = Handler) -> Iterator[StandIn]:
+    class Own(handler):  # type: ignore[misc, valid-type]
         pass
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Own)

@@ -14,7 +14,7 @@ from tests.integrations.claude_code import ClaudeCode, installed_client, make_pa
 from tests.integrations.hook import HOOK, ROOT, Workplace
 from tests.integrations.model_stand_in import StandIn, standing_in, text, use
 
-pytestmark = pytest.mark.one_engine
+pytestmark = [pytest.mark.one_engine, pytest.mark.needs_npm]
 
 KEY = "api/auth/method"
 # The hooks speak REST, whatever the client speaks: one test is run with each.

@@ -1,11 +1,7 @@
 """The real sqlew 2.0.0 from npm, driven over stdio; this repository contains none of it."""
 
 import json
-import os
-import shutil
 import subprocess
-import tempfile
-import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -13,56 +9,18 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-import pytest
-
+from tests import npm
 from tests.timing import PATIENCE_SECONDS
 
 PACKAGE = "@fastmcp-me/mcp-sqlew"
 VERSION = "2.0.0"
-SECONDS_TO_INSTALL = 240
 # npm compiles its SQLite: optimised, that takes four times as long as it is worth here.
 UNOPTIMISED = {"CFLAGS": "-O0", "CXXFLAGS": "-O0"}
 
 
 def installed_program() -> Path:
-    """Its entry script. Installed once for each user; without npm the test is skipped with a warning."""
-    caches = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    folder = caches / "ctxhub-tests" / f"sqlew-{VERSION}"
-    if not shutil.which("node") or not shutil.which("npm"):
-        _skip("node and npm are not installed")
-    if not folder.exists():
-        _install(folder)
-    return folder / "node_modules" / PACKAGE / "dist" / "index.js"
-
-
-def _install(folder: Path) -> None:
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=folder.parent) as temporary:
-        command = ["npm", "install", "--no-audit", "--no-fund", "--prefix", temporary, f"{PACKAGE}@{VERSION}"]
-        try:
-            subprocess.run(
-                command,
-                env={**os.environ, **UNOPTIMISED},
-                capture_output=True,
-                text=True,
-                timeout=SECONDS_TO_INSTALL,
-                check=True,
-            )
-        except subprocess.CalledProcessError as error:
-            _skip(f"npm install failed: {error.stderr[-500:]}")
-        except subprocess.TimeoutExpired:
-            _skip(f"npm install took more than {SECONDS_TO_INSTALL} s")
-        (Path(temporary) / "node_modules").rename(_made(folder) / "node_modules")
-
-
-def _made(folder: Path) -> Path:
-    folder.mkdir()
-    return folder
-
-
-def _skip(why: str) -> None:
-    warnings.warn(f"Not tried against the real sqlew, only against its schema: {why}", stacklevel=3)
-    pytest.skip(f"the real sqlew cannot be had: {why}")
+    """Its entry script. Without npm the test is skipped with a warning."""
+    return npm.installed(PACKAGE, VERSION, variables=UNOPTIMISED) / "dist" / "index.js"
 
 
 @dataclass

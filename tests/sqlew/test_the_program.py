@@ -18,7 +18,11 @@ from tests.sqlew.program import Program, installed_program, running
 from tests.tables import dump_all
 from tracking.models import FileChange
 
-pytestmark = [pytest.mark.usefixtures("index_is_kept"), pytest.mark.one_engine]
+pytestmark = [
+    pytest.mark.usefixtures("index_is_kept"),
+    pytest.mark.one_engine,
+    pytest.mark.needs_npm,
+]
 
 Shape = dict[str, list[tuple[Any, ...]]]
 
