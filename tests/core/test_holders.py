@@ -26,7 +26,6 @@ def test_setup_refuses_to_migrate_a_hub_that_others_have_open(django_db_setup: N
             refused = at.run("setup", "--no-input")
             assert refused.returncode == 1
             assert f"process {server.process.pid} " in refused.stderr
-            assert ("manage.py serve --port 0" in refused.stderr) == (connection.vendor == "sqlite")
             assert "Stop them first" in refused.stderr
             assert applied(at) == [LAST], "nothing was migrated"
         assert at.run("setup", "--no-input").returncode == 0

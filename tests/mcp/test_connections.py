@@ -164,7 +164,7 @@ class Peer(asyncio.Transport):
 def connect(settings: LazySettings) -> Iterator[Callable[[str], Peer]]:
     """Connects from an address, to a process of its own."""
     loop = asyncio.new_event_loop()
-    config, state = uvicorn.Config(Dispatcher(lambda scope, body: [])), ServerState()
+    config, state = uvicorn.Config(Dispatcher(lambda scope, body: []), log_config=None), ServerState()
 
     def made(address: str, sent: bytes = b"") -> Peer:
         protocol, transport = LimitedProtocol(config, state, {}, loop), Peer(address)

@@ -109,7 +109,8 @@ def test_a_call_runs_the_action_of_the_tool(ada_rest: RestClient) -> None:
     assert set(made) == {"id", "digest", "tokens", "context_created"}
     assert ada_rest.post("call/memory/get/", {"id": made["id"]}).body["title"] == TITLE
     assert ada_rest.post("call/memory/search/", {"query": "redis"}).body["total"] == 1
-    assert ada_rest.post("call/memory/delete/", {"id": f"memory:{made['id']}"}).body["result"] == "deleted"
+    [gone] = ada_rest.post("call/delete/", {"refs": [f"memory:{made['id']}"]}).body["rows"]
+    assert gone == [f"memory:{made['id']}", "deleted"]
 
 
 # -- Lists -----------------------------------------------------------------------------------------

@@ -117,7 +117,7 @@ def test_objects_have_the_names_of_the_columns(ada: Caller, ben: Caller, ada_res
 
 def test_paths_come_in_the_query_or_in_a_body(ben: Caller, ada_rest: RestClient, ada_mcp: McpClient) -> None:
     fill(ben)
-    arguments: dict[str, Any] = {"paths": ["src/1.py", "docs/**"], "intent": "Redis", "budget_tokens": 700}
+    arguments: dict[str, Any] = {"paths": ["src/1.py", "docs/**"], "intent": "Redis", "budget_tokens": 900}
     got, posted = ada_rest.get("check/", **arguments), ada_rest.post("check/", arguments)
     assert (got.status, posted.status) == (200, 200)
     assert got.body == posted.body

@@ -46,8 +46,8 @@ Names = Mapping[str, Sequence[str]]
 def delete_refs(*, caller: Caller, refs: Sequence[str], dry_run: bool = False) -> Listing:
     """Delete up to 50 objects, in one transaction unless they are large; each is refused by itself.
 
-    `dry_run` only tells what would happen. Raises the error of the refs if none of them was deleted: of one
-    ref its own, of several that of the first, with the rows of all.
+    `dry_run` only tells what would happen. Raises the error of the refs if none of them was deleted, or in a
+    dry run if none is a ref of what can be: of one ref its own, of several that of the first, with all rows.
     """
     if not 1 <= len(refs) <= LIST_LENGTH:
         raise InvalidInput(f"refs has {len(refs)} entries; name 1 to {LIST_LENGTH}.", missing=["refs"])
@@ -57,10 +57,11 @@ def delete_refs(*, caller: Caller, refs: Sequence[str], dry_run: bool = False) -
     else:
         done = in_batches(partial(_delete, caller, named)) if named else {}
     outcomes = {ref: (refused | done)[ref] for ref in dict.fromkeys(refs)}
+    errors = [outcome.error for outcome in outcomes.values()]
     if not dry_run:
         _count_refusals(caller, outcomes)
-        if all(outcome.error for outcome in outcomes.values()):
-            raise _nothing_deleted(outcomes)
+    if all(errors) and (not dry_run or all(isinstance(error, InvalidInput) for error in errors)):
+        raise _nothing_deleted(outcomes)
     return _listing(outcomes)
 
 
