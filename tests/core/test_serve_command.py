@@ -167,7 +167,7 @@ def test_serve_with_setup_prints_lines_with_its_port(django_db_setup: None) -> N
                 assert server.said.startswith(STARTING), "what takes so long is told at once"
                 assert f"Admin: http://127.0.0.1:{port}/admin/" in server.said
                 assert server.said.count(f"http://127.0.0.1:{port}/mcp") == 4
-                assert server.said.count(token) == 4
+                assert server.said.count(token) == 5, "four clients, and hooks"
                 assert ":8000" not in server.said
                 assert "decision" in [tool["name"] for tool in server.hub.mcp(token).tools()]
                 assert server.log.read_text() == "", "no note that the lines name another port"

@@ -11,8 +11,6 @@ from contextlib import contextmanager
 from time import monotonic, thread_time
 from typing import Any
 
-from django.db import OperationalError
-
 from ctxhub.core.kit.errors import LimitReached
 
 SECONDS = 5.0
@@ -56,7 +54,7 @@ def limited_read(name: str) -> Iterator[None]:
     _at_work.name, _at_work.not_before, _at_work.ends = name, monotonic() + SECONDS, thread_time() + SECONDS
     try:
         yield
-    except OperationalError as error:
+    except Exception as error:
         if stopped := too_much_work(error):
             raise stopped from error
         raise
@@ -94,6 +92,8 @@ def count_waiting(seconds: float) -> None:
 
 def too_much_work(error: BaseException) -> TooMuchWork | None:
     """The error of a read whose statement was stopped; None for other errors."""
+    from django.db import OperationalError  # Not above: counting tokens works without Django.
+
     if not isinstance(error, OperationalError) or _at_work.not_before is None:
         return None
     is_cancelled = getattr(error.__cause__, "sqlstate", "") == POSTGRES_CANCELLED
