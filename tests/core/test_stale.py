@@ -306,5 +306,7 @@ def statements_of(run: Callable[[], object]) -> list[str]:
     with CaptureQueriesContext(connection) as queries:
         run()
     return [
-        each["sql"] for each in queries if not each["sql"].startswith(("SAVEPOINT", "RELEASE", "SELECT pg_"))
+        each["sql"]
+        for each in queries
+        if not each["sql"].startswith(("SAVEPOINT", "RELEASE", "SET LOCAL statement_timeout"))
     ]
