@@ -12,6 +12,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import cycle
 from typing import TYPE_CHECKING, Any
 
+from ctxhub.mcp.json_size import MOST_VALUES
+
 if TYPE_CHECKING:
     from ctxhub.core.kit.caller import Caller
     from tests.hub import McpClient
@@ -20,7 +22,7 @@ CONNECTIONS = 4
 ATTACKER = "attacker"
 DECISIONS = 2_000
 BATCH = 50
-VALUES = 98_000
+VALUES = MOST_VALUES - 1_000
 MEBIBYTE = 1024 * 1024
 
 Send = Callable[["McpClient"], object]

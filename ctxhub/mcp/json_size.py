@@ -4,7 +4,9 @@ import re
 
 from ctxhub.core.kit.errors import InvalidInput
 
-MOST_VALUES = 100_000
+# More than metadata of 64 KiB hold. All other calls wait while a body is parsed: beside four clients that
+# send 98,000 values, reads took 0.15 s longer at p95.
+MOST_VALUES = 40_000
 
 # Possessive, and ends with the body at the latest: linear for hostile bodies too.
 _TEXT = re.compile(rb'"(?:[^"\\]++|\\.)*+(?:"|\\?\Z)', re.DOTALL)

@@ -1,13 +1,14 @@
 """A body of very many values is refused before it is parsed."""
 
 import json
+import re
 from functools import cache
 
 import pytest
 
 from ctxhub.core.kit.errors import InvalidInput
 from ctxhub.mcp.json_size import MOST_VALUES, refuse_many_values
-from tests.hub import LiveHub, McpClient
+from tests.hub import LiveHub, McpClient, RestClient
 
 
 @cache
@@ -20,7 +21,7 @@ def test_many_keys_are_refused_on_each_face(hub: LiveHub, ada_mcp: McpClient, pa
     reply = hub.http(ada_mcp.token).send("POST", path, many_keys())
     error = reply.body if path != "/mcp" else reply.body["error"]["data"]
     assert (reply.status, error["error"]) == (400, "invalid")
-    assert error["message"] == "The body has more than 100,000 values."
+    assert error["message"] == "The body has more than 40,000 values."
 
 
 def test_many_keys_are_refused_without_a_token(hub: LiveHub) -> None:
@@ -40,6 +41,13 @@ def test_texts_with_commas_and_brackets_are_taken(text: str) -> None:
 
 
 def test_many_unknown_names_get_a_short_answer(ada_mcp: McpClient) -> None:
-    answer = ada_mcp.call("decision", "list", **{f"name{number}": 1 for number in range(50_000)})
+    answer = ada_mcp.call("decision", "list", **{f"name{number}": 1 for number in range(900)})
     assert answer["error"] == "invalid"
     assert len(json.dumps(answer)) < 4_000
+
+
+def test_too_many_arguments_are_counted_and_not_looked_at(ada_mcp: McpClient, ada_rest: RestClient) -> None:
+    many = {f"name{number}": 1 for number in range(39_000)}
+    for answer in (ada_mcp.call("decision", "set", **many), ada_rest.post("call/decision/set/", many).body):
+        assert answer["error"] == "invalid"
+        assert re.search(r"called with 39,00\d arguments; the limit is 1,000", answer["message"])

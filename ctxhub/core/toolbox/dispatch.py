@@ -27,6 +27,8 @@ from ctxhub.core.use import tally
 from ctxhub.core.vocabulary.selectors.unknown_names import unknown_names
 
 MAIL_TOKENS = 6
+# No operation has more than a few dozen. What is done to each of 40,000 keeps all other threads waiting.
+MOST_ARGUMENTS = 1_000
 
 
 def call(
@@ -52,6 +54,12 @@ def call(
 def _call(
     caller: Caller, tool_name: str, arguments: Mapping[str, Any], request_id: str | None
 ) -> dict[str, Any]:
+    if len(arguments) > MOST_ARGUMENTS:
+        raise InvalidInput(
+            f"{shown(tool_name)} was called with {len(arguments):,} arguments; "
+            f"the limit is {MOST_ARGUMENTS:,}.",
+            hint='The action "help" lists them.',
+        )
     given = present(arguments)
     tool = find_tool(tool_name, given=given)
     name = _text(given, "action")
@@ -101,6 +109,8 @@ def _run(caller: Caller, action: Action, given: dict[str, Any], request_id: str 
 
 def writes(caller: Caller, tool_name: str, arguments: Mapping[str, Any]) -> bool:
     """Whether the call would write; False if it is invalid or the caller may not."""
+    if len(arguments) > MOST_ARGUMENTS:
+        return False
     given = present(arguments)
     try:
         name = _text(given, "action")
