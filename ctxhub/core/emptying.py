@@ -18,7 +18,7 @@ from ctxhub.core.kit.batches import BYTES_AT_ONCE, ROWS_AT_ONCE, do_first, done_
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.deletes import delete_rows
 from ctxhub.core.kit.frozen import frozen
-from ctxhub.core.kit.rows import Row
+from ctxhub.core.kit.rows import Row, RowT
 from ctxhub.core.kit.transactions import write_transaction
 from ctxhub.core.search.services.index import forget
 from ctxhub.core.vocabulary.services.names import register_agent
@@ -40,15 +40,17 @@ class Contents:
     touch: Callable[[int, int, datetime], None]
 
 
-def empty_first(*, caller: Caller, history: History[Any], row: Row, contents: Contents) -> int:
-    """Delete the rows of a container except for the last batch, before its transaction; return how many.
+def delete_containers(
+    caller: Caller, rows: Sequence[RowT], *, history: History[RowT], contents: Contents
+) -> None:
+    """Delete containers that were read in the open transaction, which `in_batches` surrounds.
 
-    Call it inside `in_batches`, before the first write. Containers that fit into a batch stay as they are.
+    The rows of a large one are deleted in batches before it.
     """
-    ref = history.ref(row)
-    if done_before(ref) is None and _next_batch(contents, row.id) is None:
-        return 0
-    return do_first(ref, partial(_delete_batch, caller, history, row, contents))[contents.plural]
+    at = clock.now()
+    before = {row.id: _empty_first(caller, history, row, contents) for row in rows}
+    agent_id = register_agent(caller, at)
+    history.delete(project_id=caller.project_id, agent_id=agent_id, rows=rows, at=at, details=before)
 
 
 def emptied_before(history: History[Any], row: Row, contents: Contents) -> int:
@@ -61,6 +63,17 @@ def sizes_of(contents: Contents, container_ids: Sequence[int]) -> dict[int, int]
     found = contents.model._base_manager.filter(**{f"{contents.container}__in": container_ids}).order_by()
     sums = found.values_list(contents.container).annotate(bytes=Sum(contents.size), rows=Count("pk"))
     return {row_id: max(size, rows * BYTES_AT_ONCE // ROWS_AT_ONCE) for row_id, size, rows in sums}
+
+
+def _empty_first(caller: Caller, history: History[Any], row: Row, contents: Contents) -> int:
+    """Delete the rows of a container except for the last batch, before its transaction; return how many.
+
+    Containers that fit into a batch stay as they are.
+    """
+    ref = history.ref(row)
+    if done_before(ref) is None and _next_batch(contents, row.id) is None:
+        return 0
+    return do_first(ref, partial(_delete_batch, caller, history, row, contents))[contents.plural]
 
 
 def _delete_batch(caller: Caller, history: History[Any], row: Row, contents: Contents) -> Mapping[str, int]:

@@ -11,7 +11,7 @@ from django.db.models import F
 # pydantic writes the answer's schema, and wants this TypedDict before Python 3.12.
 from typing_extensions import TypedDict
 
-from ctxhub.core.emptying import Contents, emptied_before, empty_first, sizes_of
+from ctxhub.core.emptying import Contents, delete_containers, emptied_before, sizes_of
 from ctxhub.core.history import Change
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.batches import BYTES_PER_TOKEN, in_batches
@@ -23,7 +23,7 @@ from ctxhub.core.kit.transactions import write_transaction
 from ctxhub.core.kit.unset import UNSET, Unset, if_set
 from ctxhub.core.text.plurals import counted
 from ctxhub.core.vocabulary.selectors.names import Vocabulary, find_vocabulary
-from ctxhub.core.vocabulary.services.names import register_agent, register_words
+from ctxhub.core.vocabulary.services.names import register_words
 from memory.memories.history.contexts import HISTORY
 from memory.memories.inputs.contexts import ContextArguments, ContextFields, clean_context
 from memory.memories.models.memory import Memory
@@ -131,13 +131,7 @@ def find_deletable_contexts(caller: Caller, names: Sequence[str]) -> Mapping[str
 
 def delete_contexts(caller: Caller, rows: Sequence[ContextRow]) -> None:
     """Delete contexts that were read in the open transaction, which `in_batches` surrounds."""
-    at = clock.now()
-    before = {
-        row.id: empty_first(caller=caller, history=HISTORY, row=row, contents=MEMORIES_OF_CONTEXT)
-        for row in rows
-    }
-    agent_id = register_agent(caller, at)
-    HISTORY.delete(project_id=caller.project_id, agent_id=agent_id, rows=rows, at=at, details=before)
+    delete_containers(caller, rows, history=HISTORY, contents=MEMORIES_OF_CONTEXT)
 
 
 def memories_along(rows: Sequence[ContextRow]) -> Mapping[int, str]:

@@ -12,7 +12,7 @@ from django.db.models import F
 # pydantic writes the answer's schema, and wants this TypedDict before Python 3.12.
 from typing_extensions import TypedDict
 
-from ctxhub.core.emptying import Contents, emptied_before, empty_first, sizes_of
+from ctxhub.core.emptying import Contents, delete_containers, emptied_before, sizes_of
 from ctxhub.core.events.services.cleanup import in_words
 from ctxhub.core.events.services.counters import add_to_counters, counter_key
 from ctxhub.core.events.services.events import Change, record
@@ -145,13 +145,7 @@ def find_deletable_workflows(caller: Caller, ids: Sequence[str]) -> Mapping[str,
 
 def delete_workflows(caller: Caller, rows: Sequence[WorkflowRow]) -> None:
     """Delete workflows that were read in the open transaction, which `in_batches` surrounds."""
-    at = clock.now()
-    before = {
-        row.id: empty_first(caller=caller, history=HISTORY, row=row, contents=PADS_OF_WORKFLOW)
-        for row in rows
-    }
-    agent_id = register_agent(caller, at)
-    HISTORY.delete(project_id=caller.project_id, agent_id=agent_id, rows=rows, at=at, details=before)
+    delete_containers(caller, rows, history=HISTORY, contents=PADS_OF_WORKFLOW)
 
 
 def pads_along(rows: Sequence[WorkflowRow]) -> Mapping[int, str]:
