@@ -3,6 +3,7 @@
 import gc
 import os
 from collections.abc import Callable, Iterator
+from concurrent.futures import Executor
 from contextlib import AbstractContextManager, nullcontext
 from functools import cache
 from pathlib import Path
@@ -30,6 +31,7 @@ from ctxhub.core.paths.services import counting
 from ctxhub.core.search import counts
 from ctxhub.core.use import tally
 from memory.snapshots.services import accesses
+from tests.crowd import Crowd, in_processes, over_http, processes
 from tests.databases import end_other_connections
 from tests.emptying import empty_database, vacuum
 from tests.hub import LiveHub, McpClient, RestClient, running_hub
@@ -325,3 +327,23 @@ def ben_rest(hub: LiveHub, ben_token: str) -> RestClient:
 @pytest.fixture
 def cy_rest(hub: LiveHub, cy_token: str) -> RestClient:
     return hub.rest(cy_token, project="hermes")
+
+
+# -- Many agents at once ---------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def executor(
+    request: pytest.FixtureRequest, django_db_setup: None, django_db_blocker: DjangoDbBlocker
+) -> Iterator[Executor]:
+    """A process for each of the AGENTS that the module of the tests names."""
+    with django_db_blocker.unblock(), processes(request.module.AGENTS) as running:
+        yield running
+
+
+@pytest.fixture(params=["over HTTP", "in processes"])
+def crowd(request: pytest.FixtureRequest, hub: LiveHub, executor: Executor, apollo: Project) -> Crowd:
+    if request.param == "in processes":
+        return in_processes(executor, apollo)
+    token = create_token(project=apollo, name="crowd", scopes=["read", "write", "admin"])
+    return over_http(hub, token.secret)

@@ -1,38 +1,19 @@
 """Many agents delete the same objects at once: each is deleted once, with one event."""
 
 from collections import Counter
-from collections.abc import Iterator
-from concurrent.futures import Executor
-from typing import Any
 
 import pytest
 
-from ctxhub.core.accounts.services.access_tokens import create_token
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Event, Project
 from ctxhub.core.toolbox.dispatch import call
 from memory.memories.services.memories import add_memory
-from tests.crowd import Crowd, ToolCall, in_processes, over_http, processes
-from tests.hub import LiveHub
+from tests.crowd import Crowd, ToolCall
 from tests.tallies import counted, tallied
 
 pytestmark = pytest.mark.usefixtures("index_is_kept")
 
 AGENTS = 8
-
-
-@pytest.fixture(scope="module")
-def executor(django_db_setup: None, django_db_blocker: Any) -> Iterator[Executor]:
-    with django_db_blocker.unblock(), processes(AGENTS) as running:
-        yield running
-
-
-@pytest.fixture(params=["over HTTP", "in processes"])
-def crowd(request: pytest.FixtureRequest, hub: LiveHub, executor: Executor, apollo: Project) -> Crowd:
-    if request.param == "in processes":
-        return in_processes(executor, apollo)
-    token = create_token(project=apollo, name="crowd", scopes=["read", "write", "admin"])
-    return over_http(hub, token.secret)
 
 
 def test_each_is_deleted_once(crowd: Crowd, ada: Caller, apollo: Project) -> None:

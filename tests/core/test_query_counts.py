@@ -11,8 +11,6 @@ from django.test.utils import CaptureQueriesContext
 from pytest import Subtests  # noqa: PT013  # A name for a type.
 from pytest_django import Settings
 
-from ctxhub.core.accounts.selectors.names_of_people import refuse_name_of_person
-from ctxhub.core.accounts.services import agents
 from ctxhub.core.events.services import cleanup as retention
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import Caller
@@ -27,7 +25,6 @@ from memory.memories.services.relationships import relate
 from memory.models import Constraint, Memory, Scratchpad, Snapshot, Workflow
 from memory.scratchpads.services.scratchpads import append_to_scratchpad, create_scratchpad
 from memory.scratchpads.services.workflows import create_workflow
-from memory.snapshots.services import accesses
 from memory.snapshots.services.predictions import predict_snapshots
 from memory.snapshots.services.snapshots import save_snapshot
 from messaging.models import Message
@@ -37,6 +34,7 @@ from sessions.sittings.services.resources import add_dependency, track_access
 from sessions.sittings.services.sessions import save_session
 from tests.databases import rolled_back
 from tests.memory.snapshots import write as write_snapshots
+from tests.periodic import prevent_periodic_work
 from tracking.models import Lease
 from tracking.services.changes import record_change_batch
 from tracking.services.leases import acquire_lease
@@ -560,12 +558,7 @@ ASKED: dict[str, list[Arguments]] = {
 
 def queries(caller: Caller, name: str, arguments: dict[str, Any]) -> int:
     tool, _, action = name.partition(".")
-    # The agent was just seen, the cleanup just ran, and the names of people were just read: periodic queries
-    # are no part of the action.
-    refuse_name_of_person(caller)
-    agents._touched[caller.project_id, caller.agent] = float("inf")
-    retention._cleaned[caller.project_id] = (clock.now(), retention.EVERY)
-    accesses._noted.clear()
+    prevent_periodic_work(caller)
     resolved = {key: value(caller) if callable(value) else value for key, value in arguments.items()}
     with CaptureQueriesContext(connection) as captured:
         call(caller, tool, {**resolved, **({"action": action} if action else {})})

@@ -2,17 +2,11 @@
 
 from collections import Counter
 from collections.abc import Iterator
-from concurrent.futures import Executor
-from typing import Any
 
-import pytest
-
-from ctxhub.core.accounts.services.access_tokens import create_token
 from ctxhub.core.models import Agent, Event, Project
 from memory.models import Decision
 from messaging.models import Delivery, Message
-from tests.crowd import Answers, Crowd, ToolCall, in_processes, over_http, processes
-from tests.hub import LiveHub
+from tests.crowd import Answers, Crowd, ToolCall
 from tests.search_index import index_is_right
 from tests.tallies import counted, tallied
 from tracking.models import FileChange
@@ -20,19 +14,6 @@ from tracking.models import FileChange
 AGENTS = 16
 WRITERS = 8
 ROUNDS = 5
-
-
-@pytest.fixture(scope="module")
-def executor(django_db_setup: None, django_db_blocker: Any) -> Iterator[Executor]:
-    with django_db_blocker.unblock(), processes(AGENTS) as pool:
-        yield pool
-
-
-@pytest.fixture(params=["over HTTP", "in processes"])
-def crowd(request: pytest.FixtureRequest, hub: LiveHub, executor: Executor, apollo: Project) -> Crowd:
-    if request.param == "in processes":
-        return in_processes(executor, apollo)
-    return over_http(hub, create_token(project=apollo, name="crowd").secret)
 
 
 def writer_calls(agent: int) -> Iterator[ToolCall]:

@@ -9,23 +9,18 @@ import time_machine
 from django.db import connection
 from pytest_django import Settings
 
-from ctxhub.core.accounts.selectors.names_of_people import refuse_name_of_person
-from ctxhub.core.accounts.services import agents
-from ctxhub.core.events.services import cleanup as retention
-from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import Caller, acting
-from ctxhub.core.models import Project
 from ctxhub.core.toolbox.dispatch import call
 from memory.constraints.services import delete_constraint
 from memory.decisions.services.decisions import change_decision, replace_decision
 from memory.decisions.services.templates import change_template, delete_template, replace_template
 from memory.scratchpads.services.workflows import update_workflow
-from memory.snapshots.services import accesses
 from tests.core.test_query_counts import ASKED, fill, full_workflow, oldest_constraint
 from tests.databases import rolled_back
 from tests.golden.comparing import compare
 from tests.golden.orm_writes import WRITTEN, steps
 from tests.golden.statements import Statements, as_text, captured
+from tests.periodic import prevent_periodic_work
 
 ROWS = 3
 NOON = "2026-03-02T12:00:00+00:00"
@@ -58,7 +53,7 @@ def test_statements_of_actions(ada: Caller, settings: Settings, tmp_path: Path) 
             values = arguments(ROWS)
             statements_by_title[_title(name, values)] = _statements(ada, name, values)
     for name, run in SERVICES.items():
-        _prevent_periodic_work(ada.project)
+        prevent_periodic_work(ada)
         with rolled_back(), captured() as statements_by_title[name]:
             run(ada)
     compare(f"statements_of_actions_{connection.vendor}.txt", as_text(statements_by_title))
@@ -70,7 +65,7 @@ def _title(name: str, arguments: dict[str, Any]) -> str:
 
 
 def _statements(ada: Caller, name: str, arguments: dict[str, Any]) -> Statements:
-    _prevent_periodic_work(ada.project)
+    prevent_periodic_work(ada)
     tool, _, action = name.partition(".")
     values = {key: value(ada) if callable(value) else value for key, value in arguments.items()}
     with rolled_back(), captured() as statements:
@@ -78,18 +73,10 @@ def _statements(ada: Caller, name: str, arguments: dict[str, Any]) -> Statements
     return statements
 
 
-def _prevent_periodic_work(project: Project) -> None:
-    """Prevent what is done once in a while, which is no part of an action."""
-    agents._touched[project.pk, "ada"] = float("inf")
-    retention._cleaned[project.pk] = (clock.now(), retention.EVERY)
-    accesses._noted.clear()
-    refuse_name_of_person(Caller(project=project, agent="ada"))
-
-
 def test_statements_of_the_orm(ada: Caller) -> None:
     statements_by_title: dict[str, Statements] = {}
     for written in WRITTEN:
-        _prevent_periodic_work(ada.project)
+        prevent_periodic_work(ada)
         with rolled_back(), acting(ada):
             for name, write in steps(written, ada.project):
                 with captured() as statements:

@@ -1,38 +1,21 @@
 """Many agents add or change the same constraints at once: one row, counted once, one event per change."""
 
 from collections import Counter
-from collections.abc import Iterator
-from concurrent.futures import Executor
 from typing import Any
 
 import pytest
 
-from ctxhub.core.accounts.services.access_tokens import create_token
 from ctxhub.core.events.selectors.stats import Stats
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Category, Event, Project, Tag
 from memory.constraints.services import add_constraint
 from memory.models import Constraint, ConstraintStatus
-from tests.crowd import Crowd, ToolCall, in_processes, over_http, processes
-from tests.hub import LiveHub
+from tests.crowd import Crowd, ToolCall
 
 pytestmark = pytest.mark.usefixtures("index_is_kept")
 
 AGENTS = 16
 ROUNDS = 6
-
-
-@pytest.fixture(scope="module")
-def executor(django_db_setup: None, django_db_blocker: Any) -> Iterator[Executor]:
-    with django_db_blocker.unblock(), processes(AGENTS) as running:
-        yield running
-
-
-@pytest.fixture(params=["over HTTP", "in processes"])
-def crowd(request: pytest.FixtureRequest, hub: LiveHub, executor: Executor, apollo: Project) -> Crowd:
-    if request.param == "in processes":
-        return in_processes(executor, apollo)
-    return over_http(hub, create_token(project=apollo, name="crowd").secret)
 
 
 def add_call(text: str, category: str, **rest: Any) -> ToolCall:

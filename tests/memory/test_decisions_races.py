@@ -1,13 +1,12 @@
 """Many agents write decisions at once: no write is lost, stored twice or refused."""
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from concurrent.futures import Executor, wait
 from typing import Any
 
 import pytest
 
-from ctxhub.core.accounts.services.access_tokens import create_token
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Agent, Event, Project, Scope, StoredAnswer, Tag
 from ctxhub.core.toolbox.dispatch import call
@@ -18,30 +17,13 @@ from tests.crowd import (
     SECONDS_TO_GATHER,
     Crowd,
     ToolCall,
-    in_processes,
-    over_http,
-    processes,
     write_in_every_way,
 )
-from tests.hub import LiveHub
 
 pytestmark = pytest.mark.usefixtures("index_is_kept")
 
 AGENTS = 16
 ROUNDS = 8
-
-
-@pytest.fixture(scope="module")
-def executor(django_db_setup: None, django_db_blocker: Any) -> Iterator[Executor]:
-    with django_db_blocker.unblock(), processes(AGENTS) as running:
-        yield running
-
-
-@pytest.fixture(params=["over HTTP", "in processes"])
-def crowd(request: pytest.FixtureRequest, hub: LiveHub, executor: Executor, apollo: Project) -> Crowd:
-    if request.param == "in processes":
-        return in_processes(executor, apollo)
-    return over_http(hub, create_token(project=apollo, name="crowd").secret)
 
 
 def set_call(key: str, value: Any, **rest: Any) -> ToolCall:

@@ -1,39 +1,22 @@
 """Concurrent writes: one context per name, no memory lost, right counts."""
 
 from collections import Counter
-from collections.abc import Iterator
-from concurrent.futures import Executor
 from typing import Any
 
 import pytest
 
-from ctxhub.core.accounts.services.access_tokens import create_token
 from ctxhub.core.events.selectors.stats import Stats
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Event, Project, Tag
 from memory.memories.services.contexts import create_context
 from memory.memories.services.memories import add_memory
 from memory.models import Context, Memory
-from tests.crowd import Crowd, ToolCall, in_processes, over_http, processes
-from tests.hub import LiveHub
+from tests.crowd import Crowd, ToolCall
 
 pytestmark = pytest.mark.usefixtures("index_is_kept")
 
 AGENTS = 16
 ROUNDS = 6
-
-
-@pytest.fixture(scope="module")
-def executor(django_db_setup: None, django_db_blocker: Any) -> Iterator[Executor]:
-    with django_db_blocker.unblock(), processes(AGENTS) as running:
-        yield running
-
-
-@pytest.fixture(params=["over HTTP", "in processes"])
-def crowd(request: pytest.FixtureRequest, hub: LiveHub, executor: Executor, apollo: Project) -> Crowd:
-    if request.param == "in processes":
-        return in_processes(executor, apollo)
-    return over_http(hub, create_token(project=apollo, name="crowd").secret)
 
 
 def memory_call(action: str, **arguments: Any) -> ToolCall:

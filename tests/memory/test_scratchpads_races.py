@@ -1,19 +1,14 @@
 """Concurrent writes to one pad: every line is stored once, and the lines of each writer keep their order."""
 
 from collections import Counter
-from collections.abc import Iterator
-from concurrent.futures import Executor
 from typing import Any
 
 import pytest
 
-from ctxhub.core.accounts.services.access_tokens import create_token
 from ctxhub.core.kit.caller import Caller
-from ctxhub.core.models import Project
 from memory.models import Scratchpad
 from memory.scratchpads.selectors.scratchpads import content_at
-from tests.crowd import Crowd, ToolCall, in_processes, over_http, processes
-from tests.hub import LiveHub
+from tests.crowd import Crowd, ToolCall
 from tests.memory.pads import (
     assert_counters_are_right,
     content_of,
@@ -28,19 +23,6 @@ pytestmark = pytest.mark.usefixtures("index_is_kept")
 
 AGENTS = 16
 ROUNDS = 12
-
-
-@pytest.fixture(scope="module")
-def executor(django_db_setup: None, django_db_blocker: Any) -> Iterator[Executor]:
-    with django_db_blocker.unblock(), processes(AGENTS) as running:
-        yield running
-
-
-@pytest.fixture(params=["over HTTP", "in processes"])
-def crowd(request: pytest.FixtureRequest, hub: LiveHub, executor: Executor, apollo: Project) -> Crowd:
-    if request.param == "in processes":
-        return in_processes(executor, apollo)
-    return over_http(hub, create_token(project=apollo, name="crowd").secret)
 
 
 def append(pad: int, line: str) -> ToolCall:

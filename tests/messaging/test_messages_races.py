@@ -2,13 +2,11 @@
 
 import time
 from collections import Counter
-from collections.abc import Iterator
 from concurrent.futures import Executor
 from typing import Any
 
 import pytest
 
-from ctxhub.core.accounts.services.access_tokens import create_token
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Agent, Event, Project
@@ -19,31 +17,14 @@ from tests.crowd import (
     SECONDS_TO_GATHER,
     Crowd,
     ToolCall,
-    in_processes,
-    over_http,
-    processes,
     speaking,
 )
-from tests.hub import LiveHub
 from tests.messaging.mail import counted
 
 pytestmark = pytest.mark.usefixtures("index_is_kept")
 
 AGENTS = 16
 ROUNDS = 6
-
-
-@pytest.fixture(scope="module")
-def executor(django_db_setup: None, django_db_blocker: Any) -> Iterator[Executor]:
-    with django_db_blocker.unblock(), processes(AGENTS) as running:
-        yield running
-
-
-@pytest.fixture(params=["over HTTP", "in processes"])
-def crowd(request: pytest.FixtureRequest, hub: LiveHub, executor: Executor, apollo: Project) -> Crowd:
-    if request.param == "in processes":
-        return in_processes(executor, apollo)
-    return over_http(hub, create_token(project=apollo, name="crowd").secret)
 
 
 def message(action: str, **arguments: Any) -> ToolCall:

@@ -1,33 +1,14 @@
 """Concurrent tracking: no access is lost, files and sessions are made once."""
 
-from collections.abc import Iterator
-from concurrent.futures import Executor
 from typing import Any
 
-import pytest
-
-from ctxhub.core.accounts.services.access_tokens import create_token
 from ctxhub.core.models import Project, Tally
 from sessions.models import Access, AgentSession, ResourceDependency, SessionResource
-from tests.crowd import Crowd, ToolCall, in_processes, over_http, processes
-from tests.hub import LiveHub
+from tests.crowd import Crowd, ToolCall
 from tracking.models import FileContent, Resource
 
 AGENTS = 16
 ROUNDS = 5
-
-
-@pytest.fixture(scope="module")
-def executor(django_db_setup: None, django_db_blocker: Any) -> Iterator[Executor]:
-    with django_db_blocker.unblock(), processes(AGENTS) as running:
-        yield running
-
-
-@pytest.fixture(params=["over HTTP", "in processes"])
-def crowd(request: pytest.FixtureRequest, hub: LiveHub, executor: Executor, apollo: Project) -> Crowd:
-    if request.param == "in processes":
-        return in_processes(executor, apollo)
-    return over_http(hub, create_token(project=apollo, name="crowd").secret)
 
 
 def session(action: str, **arguments: Any) -> ToolCall:

@@ -1,35 +1,16 @@
 """Concurrent saves of sessions and snapshots: nothing is lost, doubled or mixed up."""
 
 from collections import Counter
-from collections.abc import Iterator
-from concurrent.futures import Executor
 from typing import Any
 
-import pytest
-
-from ctxhub.core.accounts.services.access_tokens import create_token
 from ctxhub.core.models import Event, Project, SearchEntry, Tally
 from memory.snapshots.models.snapshot import Snapshot, SnapshotDependency
 from sessions.models import AgentSession, ContextItem, Conversation, SessionResource, WorkspaceState
-from tests.crowd import Answers, Crowd, ToolCall, in_processes, over_http, processes
-from tests.hub import LiveHub
+from tests.crowd import Answers, Crowd, ToolCall
 from tracking.models import Resource
 
 AGENTS = 16
 ROUNDS = 4
-
-
-@pytest.fixture(scope="module")
-def executor(django_db_setup: None, django_db_blocker: Any) -> Iterator[Executor]:
-    with django_db_blocker.unblock(), processes(AGENTS) as running:
-        yield running
-
-
-@pytest.fixture(params=["over HTTP", "in processes"])
-def crowd(request: pytest.FixtureRequest, hub: LiveHub, executor: Executor, apollo: Project) -> Crowd:
-    if request.param == "in processes":
-        return in_processes(executor, apollo)
-    return over_http(hub, create_token(project=apollo, name="crowd").secret)
 
 
 def save_session(writer: int, n: int, **arguments: Any) -> ToolCall:

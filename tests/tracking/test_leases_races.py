@@ -1,34 +1,15 @@
 """Concurrent leases and changes: no two exclusive leases overlap, nothing is lost or doubled."""
 
-from collections.abc import Iterator
-from concurrent.futures import Executor
 from typing import Any
 
-import pytest
-
-from ctxhub.core.accounts.services.access_tokens import create_token
 from ctxhub.core.models import Event, Project, Tally
 from ctxhub.core.text.globs import overlap
-from tests.crowd import Crowd, ToolCall, in_processes, over_http, processes
-from tests.hub import LiveHub
+from tests.crowd import Crowd, ToolCall
 from tracking.models import FileChange, Lease, LeasePath, Resource
 
 AGENTS = 12
 ROUNDS = 6
 PATTERNS = ("src/**", "src/api/*", "src/api/auth.py", "**/*.py", "docs/", "docs/*.md", "[a-d]*/x", "lib/a")
-
-
-@pytest.fixture(scope="module")
-def executor(django_db_setup: None, django_db_blocker: Any) -> Iterator[Executor]:
-    with django_db_blocker.unblock(), processes(AGENTS) as running:
-        yield running
-
-
-@pytest.fixture(params=["over HTTP", "in processes"])
-def crowd(request: pytest.FixtureRequest, hub: LiveHub, executor: Executor, apollo: Project) -> Crowd:
-    if request.param == "in processes":
-        return in_processes(executor, apollo)
-    return over_http(hub, create_token(project=apollo, name="crowd").secret)
 
 
 def file(action: str, **arguments: Any) -> ToolCall:
