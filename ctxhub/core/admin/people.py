@@ -17,7 +17,7 @@ from unfold.widgets import UnfoldBooleanSwitchWidget
 
 from ctxhub.core.accounts.selectors.people import is_superuser
 from ctxhub.core.admin.base import Menu
-from ctxhub.core.admin.lists import ReadableQuery
+from ctxhub.core.admin.lists import FilteredList
 from ctxhub.core.admin.unfold_compat import ChangeList, DropdownFilter, ModelAdmin, ModelForm, TabularInline
 from ctxhub.core.admin.usernames import limit_username, refuse_namesakes, refuse_new_namesake
 from ctxhub.core.models import Membership
@@ -33,6 +33,9 @@ SIGNS_IN = "Staff can sign in here. They see only the projects they are members 
 class SuperusersOnly(ModelAdmin):
     """An admin for superusers only: a person who can edit accounts could become a superuser."""
 
+    # How rows come about, for a person who sees an empty list.
+    when_empty: ClassVar[str] = ""
+
     def has_module_permission(self, request: HttpRequest) -> bool:
         return is_superuser(request.user)
 
@@ -42,7 +45,7 @@ class SuperusersOnly(ModelAdmin):
     has_add_permission = has_change_permission = has_delete_permission = has_view_permission
 
     def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[ChangeList]:
-        return ReadableQuery
+        return FilteredList
 
 
 class PersonCreationForm(UserCreationForm):

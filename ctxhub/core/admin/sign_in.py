@@ -65,6 +65,7 @@ admin.site.login_form = SignInForm
 @admin.register(SignInFailure)
 class SignInFailureAdmin(SuperusersOnly):
     menu = Menu("Access", "lock")
+    when_empty = "Wrong passwords are counted here by name and address until the right one comes, or a day."
     list_display = ("name", "address", "count", "last", "refused_until")
     search_fields = ("name", "address")
     ordering = ("-last_at", "-pk")
