@@ -14,7 +14,7 @@ from tests.people import ADMIN, member
 
 pytestmark = pytest.mark.one_engine
 
-NOUNS = [each for each in admin.site._registry.values() if isinstance(each, ProjectAdmin)]
+NOUNS: list[Any] = [each for each in admin.site._registry.values() if isinstance(each, ProjectAdmin)]
 NOUNS += [admin.site._registry[SignInFailure]]
 
 
