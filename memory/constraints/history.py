@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ctxhub.core.history import Change, History
-from ctxhub.core.paths.selectors import EVERYWHERE
+from ctxhub.core.paths.bearing import EVERYWHERE
 from ctxhub.core.search.documents import Document
 from ctxhub.core.vocabulary.models import Category, Scope, Tag
 from memory.constraints.models import ConstraintStatus

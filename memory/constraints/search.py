@@ -1,6 +1,7 @@
 """Builds the search documents of constraints."""
 
 from ctxhub.core.search.documents import Document
+from ctxhub.core.text.glob_syntax import not_exempting
 from memory.constraints.models import ConstraintStatus
 from memory.constraints.rows import ConstraintRow
 
@@ -16,5 +17,5 @@ def constraint_document(row: ConstraintRow) -> Document:
         agent_id=row.agent_id,
         layer_id=row.layer_id,
         mark="" if row.status == ConstraintStatus.ACTIVE else row.status_label,
-        unshown=(", ".join(sorted(row.scopes, key=str.casefold)), ", ".join(row.paths)),
+        unshown=(", ".join(sorted(row.scopes, key=str.casefold)), ", ".join(not_exempting(row.paths))),
     )

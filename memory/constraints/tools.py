@@ -68,8 +68,8 @@ def add(
     """State what must hold; priority is medium unless said.
 
     Categories: performance, architecture, security, or a new one. The same words again change nothing, save
-    that an inactive constraint becomes active. `paths`: globs of files it bears on; `reason`: why it must
-    hold.
+    that an inactive constraint becomes active. `paths`: globs of files it bears on, such as src/*.{ts,tsx};
+    !src/gen/** behind them exempts files. `reason`: why it must hold.
     """
     return services.add_constraint(
         caller=caller,

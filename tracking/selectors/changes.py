@@ -14,15 +14,17 @@ from ctxhub.core.kit.errors import NotFound, shown
 from ctxhub.core.kit.inputs import clean_choice, clean_limit, clean_moment, clean_name
 from ctxhub.core.kit.listing import PREVIEW_CHARACTERS, Listing, make_cursor, preview, read_cursor
 from ctxhub.core.kit.pages import Condition
-from ctxhub.core.paths.selectors import bears_on, patterns_of_ref
+from ctxhub.core.paths.bearing import bear_on, bears_on
+from ctxhub.core.paths.selectors import patterns_of_ref
+from ctxhub.core.text.glob_syntax import is_exempting, not_exempting
 from ctxhub.core.text.globs import is_glob
 from ctxhub.core.toolbox.argument_types import Time, one_of
 from ctxhub.core.vocabulary.selectors.names import find_vocabulary
 from tracking.models import ChangeKind
-from tracking.selectors.paths import clean_file, clean_pattern
+from tracking.selectors.paths import clean_filter
 from tracking.sql import changes as rows
 from tracking.sql.changes import ChangeQuery, ChangeRow
-from tracking.sql.resources import find_resources, matching, resources_within
+from tracking.sql.resources import find_resources, matching, read_paths, resources_within
 
 COLUMNS = ("id", "path", "change", "by", "layer", "description", "at")
 RECENT = timedelta(hours=1)
@@ -91,14 +93,16 @@ def get_change(project_id: int, change_id: int) -> ChangeRow:
     raise NotFound(f"There is no change {shown(change_id)}.", hint="It may have aged away: see change_days.")
 
 
-def last_within_by_another(project_id: int, pattern: str, folded: str, since: datetime) -> ChangeRow | None:
-    """The newest change after `since` of a file that the glob matches, not made by this agent."""
+def last_within_by_another(
+    project_id: int, globs: Sequence[str], folded: str, since: datetime
+) -> ChangeRow | None:
+    """The newest change after `since` of a file that one of the globs matches, not made by this agent."""
     own = "SELECT id FROM core_agent WHERE project_id = %s AND folded = %s"
     conditions: list[Condition] = [
         ("c.at > %s", [sql.stored_time(since)]),
         (f"(c.agent_id IS NULL OR c.agent_id NOT IN ({own}))", [project_id, folded]),
     ]
-    query = _within(project_id, pattern, conditions)
+    query = _within(project_id, globs, conditions)
     found = rows.list_changes(query, 1, None, 0) if query else []
     return found[0] if found else None
 
@@ -149,11 +153,15 @@ def files_of(project_id: int, ref: str) -> list[int]:
     Of another kind, or of none, there are no files.
     """
     ids: set[int] = set()
-    for pattern in patterns_of_ref(project_id, ref):
+    patterns = patterns_of_ref(project_id, ref)
+    for pattern in not_exempting(patterns):
         if is_glob(pattern):
-            ids.update(resources_within(project_id, pattern, MOST_READ))
+            ids.update(resources_within(project_id, [pattern], MOST_READ))
         ids.update(find_resources(project_id, [pattern]).values())
-    return sorted(ids)
+    if not any(map(is_exempting, patterns)):
+        return sorted(ids)
+    names = read_paths(project_id, sorted(ids))
+    return [file_id for file_id in sorted(ids) if bear_on(patterns, names[file_id])]
 
 
 def change_item(row: ChangeRow, *, full: bool = True) -> dict[str, Any]:
@@ -211,7 +219,7 @@ def _build_query(
         conditions.append(("c.change = %s", [clean_choice(change, ChangeKind, "change").value]))
     by = clean_name(by, "by") if by else ""
     layer = clean_name(layer, "layer") if layer else ""
-    pattern = clean_pattern(path) if path else ""
+    globs = clean_filter(path) if path else ()
     if by or layer:
         vocabulary = find_vocabulary(project_id, agent=by, layers=bool(layer))
         if layer:
@@ -222,19 +230,19 @@ def _build_query(
             conditions.append(("c.agent_id = %s", [vocabulary.agent_id]))
     if since is not None:
         conditions.append(("c.at >= %s", [sql.stored_time(since)]))
-    return _within(project_id, pattern, conditions) if pattern else ChangeQuery(project_id, conditions)
+    return _within(project_id, globs, conditions) if globs else ChangeQuery(project_id, conditions)
 
 
-def _within(project_id: int, pattern: str, conditions: Sequence[Condition]) -> ChangeQuery | None:
-    """A query limited to the files of a path or glob; None if there are none."""
-    if not is_glob(pattern):
-        ids = list(find_resources(project_id, [clean_file(pattern)]).values())
+def _within(project_id: int, globs: Sequence[str], conditions: Sequence[Condition]) -> ChangeQuery | None:
+    """A query limited to the files of paths or globs; None if there are none."""
+    if not any(map(is_glob, globs)):
+        ids = list(find_resources(project_id, globs).values())
     else:
-        ids = resources_within(project_id, pattern, BRANCHES + 1)
+        ids = resources_within(project_id, globs, BRANCHES + 1)
     if len(ids) > BRANCHES:
         # One CASE value keeps both engines from starting with the files and sorting the result. A number,
         # because PostgreSQL underestimates a bare regex match and then JIT-compiles the query: 150 ms.
         file = "(SELECT r.path FROM tracking_resource r WHERE r.id = c.resource_id)"
-        matched, values = matching(pattern, file)
+        matched, values = matching(globs, file)
         return ChangeQuery(project_id, [*conditions, (f"CASE WHEN {matched} THEN 1 ELSE 0 END > 0", values)])
     return ChangeQuery(project_id, conditions, ids) if ids else None

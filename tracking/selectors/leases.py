@@ -18,7 +18,7 @@ from ctxhub.core.kit.tool_names import operation
 from ctxhub.core.text.globs import is_glob, overlap
 from ctxhub.core.toolbox.argument_types import About, Time, one_of
 from tracking.selectors.changes import whole_numbers
-from tracking.selectors.paths import clean_pattern
+from tracking.selectors.paths import clean_filter
 from tracking.sql import leases as rows
 from tracking.sql.leases import HeldPath, LeaseRow
 
@@ -61,8 +61,7 @@ def list_leases(
         agent = "SELECT id FROM core_agent WHERE project_id = %s AND folded = %s"
         conditions.append((f"l.agent_id = ({agent})", [project_id, clean_name(by, "by").casefold()]))
     if path:
-        pattern = clean_pattern(path)
-        ids = {held.lease_id for held in find_overlapping(project_id, [pattern], now)}
+        ids = {held.lease_id for held in find_overlapping(project_id, clean_filter(path), now)}
         conditions.append(sql.among("l.id", sorted(ids)) if ids else ("1 = 0", []))
     found = rows.list_leases(project_id, now, conditions, limit + 1, after)
 

@@ -14,7 +14,7 @@ from ctxhub.core.text.globs import is_glob, matches
 from ctxhub.core.toolbox.argument_types import About, Time
 from tracking.selectors.changes import last_within_by_another
 from tracking.selectors.leases import find_overlapping
-from tracking.selectors.paths import clean_pattern
+from tracking.selectors.paths import clean_filter
 from tracking.sql.changes import last_by_another
 from tracking.sql.leases import held_paths, read_leases
 
@@ -35,15 +35,16 @@ def check_lock(caller: Caller, *, path: str, within_seconds: int = 300) -> Lock:
     A glob checks every file that it matches. A lease takes precedence over a change: `at` is then when it was
     taken and `expires` when it ends; `change` is added if the holder has also changed the file.
     """
-    pattern = clean_pattern(path)
+    patterns = clean_filter(path)
     within = timedelta(seconds=clean_from_to(within_seconds, "within_seconds", 1, LONGEST))
     now, own = clock.now(), caller.agent.casefold()
-    if is_glob(pattern):
-        changed = last_within_by_another(caller.project_id, pattern, own, now - within)
-        held = find_overlapping(caller.project_id, [pattern], now, but=own)
+    if len(patterns) > 1 or is_glob(patterns[0]):
+        changed = last_within_by_another(caller.project_id, patterns, own, now - within)
+        held = find_overlapping(caller.project_id, patterns, now, but=own)
     else:
-        changed = last_by_another(caller.project_id, pattern, own, now - within)
-        held = [h for h in held_paths(caller.project_id, [pattern], now, own) if matches(h.pattern, pattern)]
+        [file] = patterns
+        changed = last_by_another(caller.project_id, file, own, now - within)
+        held = [h for h in held_paths(caller.project_id, patterns, now, own) if matches(h.pattern, file)]
     lock = Lock(locked=bool(changed or held))
     if held:
         # The lease that expires last: the file is not free before.

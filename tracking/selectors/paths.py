@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from ctxhub.core.kit.errors import InvalidInput
-from ctxhub.core.kit.inputs import clean_path, clean_paths
+from ctxhub.core.kit.inputs import LIST_LENGTH, clean_asked_globs, clean_glob_list, clean_path
 
 # Limit of one value in a PostgreSQL index.
 PATH_BYTES = 2_500
@@ -14,18 +14,32 @@ def clean_file(path: str, name: str = "path") -> str:
     return _normalised(clean_path(path, name), name)
 
 
-def clean_pattern(path: str, name: str = "path") -> str:
-    """A path or glob. A trailing slash is kept: it means everything below."""
-    cleaned = clean_path(path, name)
-    return _normalised(cleaned, name) + ("/" if cleaned.endswith("/") else "")
+def clean_filter(path: str, name: str = "path") -> list[str]:
+    """What a path or glob that is asked for stands for. A trailing slash means everything below."""
+    return _distinct([_with_slash(glob, name) for glob in clean_asked_globs(path, name)], name)
+
+
+def clean_filters(paths: Sequence[str], name: str = "paths") -> list[str]:
+    """What 1 to 50 paths or globs that are asked for stand for. Raises InvalidInput."""
+    if len(paths) > LIST_LENGTH:
+        raise InvalidInput(f"{name} has {len(paths)} entries; the limit is {LIST_LENGTH}.")
+    found = [each for n, path in enumerate(paths) for each in clean_filter(path, f"{name}[{n}]")]
+    return _distinct(found, name)
 
 
 def clean_patterns(paths: Sequence[str], name: str = "paths") -> list[str]:
-    """One to 50 distinct paths or globs. Raises InvalidInput."""
-    cleaned = [clean_pattern(path, f"{name}[{n}]") for n, path in enumerate(clean_paths(paths, name))]
-    if not cleaned:
+    """One to 50 distinct paths or globs, with braces expanded. Raises InvalidInput."""
+    return _distinct([_with_slash(glob, name) for glob in clean_glob_list(paths, name)], name)
+
+
+def _distinct(patterns: Sequence[str], name: str) -> list[str]:
+    if not patterns:
         raise InvalidInput(f"{name} must name at least one path.", missing=[name])
-    return list(dict.fromkeys(cleaned))
+    return list(dict.fromkeys(patterns))
+
+
+def _with_slash(path: str, name: str) -> str:
+    return _normalised(path, name) + ("/" if path.endswith("/") else "")
 
 
 def _normalised(path: str, name: str) -> str:

@@ -17,7 +17,7 @@ from tracking.importance import Importance, ImportanceFacts, importance_of
 from tracking.models import ChangeKind, ResourceType
 from tracking.selectors.changes import Kind, change_item
 from tracking.selectors.leases import lease_item
-from tracking.selectors.paths import clean_file, clean_pattern
+from tracking.selectors.paths import clean_file, clean_filter
 from tracking.sql import resources as rows
 from tracking.sql.changes import last_changes
 from tracking.sql.leases import held_paths, read_leases
@@ -53,7 +53,7 @@ def list_resources(
     """
     limit = clean_limit(limit)
     after = read_cursor(cursor, str)[0] if cursor else None
-    found = rows.list_resources(project_id, clean_pattern(path) if path else None, limit + 1, after)
+    found = rows.list_resources(project_id, clean_filter(path) if path else (), limit + 1, after)
     importances = find_importances(project_id, [each.file for each in found[:limit]])
     return Listing(
         columns=COLUMNS,

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from posixpath import commonpath
 from typing import Any
 
 from django.db import connection
@@ -174,6 +175,14 @@ def find_resources(project_id: int, paths: Sequence[str]) -> dict[str, int]:
     )
 
 
+def read_paths(project_id: int, ids: Sequence[int]) -> dict[int, str]:
+    """The paths of files by id."""
+    where, values = sql.by_ids("r", project_id, ids)
+    return (
+        dict(sql.rows(f"SELECT r.id, r.path FROM tracking_resource r WHERE {where}", values)) if ids else {}
+    )
+
+
 def make_resources(project_id: int, paths: Sequence[str], at: datetime) -> dict[str, int]:
     moment = sql.stored_time(at)
     columns = ("project_id", "path", "type", "hash", "access_count", "created_at")
@@ -198,25 +207,25 @@ def indexed_at(created_at: datetime, content_at: datetime | None) -> datetime:
     return max(created_at, content_at) if content_at else created_at
 
 
-def matching(glob: str, path: str) -> Condition:
-    """Condition that the SQL expression `path` matches a glob, for the current engine."""
+def matching(globs: Sequence[str], path: str) -> Condition:
+    """Condition that the SQL expression `path` matches one of the globs, for the current engine."""
     if connection.vendor == "sqlite":
-        return f"{path} || '/' REGEXP %s", [as_regex(glob)]
-    return f"{path} || '/' ~ %s", [as_regex(glob, atomic="(?:")]
+        return f"{path} || '/' REGEXP %s", ["|".join(map(as_regex, globs))]
+    return f"{path} || '/' ~ %s", ["|".join(as_regex(glob, atomic="(?:") for glob in globs)]
 
 
-def within(glob: str, column: str) -> Condition:
-    """Like `matching` for an indexed column; reads only the range with the glob's literal prefix."""
-    matched, values = matching(glob, column)
-    if start := literal_start(glob):
+def within(globs: Sequence[str], column: str) -> Condition:
+    """Like `matching` for an indexed column; reads only the range with the literal prefix of all globs."""
+    matched, values = matching(globs, column)
+    if start := commonpath(list(map(literal_start, globs))):
         bounds = [start, start + chr(LAST_CHARACTER)]
         return f"{column} >= %s AND {column} < %s AND {matched}", [*bounds, *values]
     return matched, values
 
 
-def resources_within(project_id: int, glob: str, at_most: int) -> list[int]:
-    """Ids of up to `at_most` files that a glob matches."""
-    condition, values = within(glob, "path")
+def resources_within(project_id: int, globs: Sequence[str], at_most: int) -> list[int]:
+    """Ids of up to `at_most` files that one of the globs matches."""
+    condition, values = within(globs, "path")
     found = sql.rows(
         f"SELECT id FROM tracking_resource WHERE project_id = %s AND {condition} LIMIT %s",
         [project_id, *values, at_most],
@@ -234,11 +243,11 @@ class ChangedFile:
     at: datetime | None
 
 
-def list_resources(project_id: int, glob: str | None, limit: int, after: str | None) -> list[ChangedFile]:
-    """One page by path."""
+def list_resources(project_id: int, globs: Sequence[str], limit: int, after: str | None) -> list[ChangedFile]:
+    """One page by path; with `globs` only the files that one of them matches."""
     conditions, values = ["r.project_id = %s"], [project_id]
-    if glob:
-        condition, glob_values = within(glob, "r.path")
+    if globs:
+        condition, glob_values = within(globs, "r.path")
         conditions.append(condition)
         values += glob_values
     if after is not None:

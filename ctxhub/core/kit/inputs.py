@@ -17,6 +17,15 @@ from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import InvalidInput, shown, unknown_word
 from ctxhub.core.text import secrets
+from ctxhub.core.text.braces import MOST_EXPANDED, expand_braces
+from ctxhub.core.text.glob_syntax import (
+    EXEMPTS,
+    exempted,
+    is_exempting,
+    refuse_exempting,
+    refuse_extended_glob,
+    unescape_brackets,
+)
 
 # In an address, instead of a slug: the caller's own project.
 OWN_PROJECT = "-"
@@ -125,14 +134,73 @@ def clean_names(values: Iterable[str] | None, name: str) -> list[str]:
 
 
 def clean_paths(values: Iterable[str] | None, name: str) -> list[str]:
-    return list(
-        dict.fromkeys(clean_path(path, f"{name}[{n}]") for n, path in enumerate(_bounded(values, name)))
-    )
+    """Globs of files that an object bears on: up to 50 with braces expanded, without duplicates.
+
+    One that begins with "!" exempts files from those before it, so the first cannot. The order counts then,
+    and duplicates stay.
+    """
+    globs = clean_glob_list(values, name, refuses_exempting=False)
+    if not any(map(is_exempting, globs)):
+        return list(dict.fromkeys(globs))
+    if is_exempting(globs[0]):
+        raise InvalidInput(
+            f"{name}: {shown(globs[0])} comes first and exempts nothing, as the last match decides.",
+            hint=f'Begin with what it exempts from: ["**", "{globs[0][:100]}"].',
+        )
+    return globs
+
+
+def clean_glob_list(values: Iterable[str] | None, name: str, *, refuses_exempting: bool = True) -> list[str]:
+    """Up to 50 paths or globs relative to the repository, with braces expanded."""
+    globs = [
+        glob
+        for n, value in enumerate(_bounded(values, name))
+        for glob in clean_globs(
+            value, f"{name}[{n}]", at_most=LIST_LENGTH, refuses_exempting=refuses_exempting
+        )
+    ]
+    if (count := len(dict.fromkeys(globs))) > LIST_LENGTH:
+        raise InvalidInput(
+            f"{name} has {count} entries once its braces are expanded; the limit is {LIST_LENGTH}.",
+            hint="Write wider globs: src/** is everything below src, *.ts? two endings.",
+        )
+    return globs
+
+
+def clean_asked_globs(value: str, name: str) -> list[str]:
+    """What a path or glob that is asked for stands for: up to 64 of them, and itself if it has braces.
+
+    A file may really be called so.
+    """
+    globs = clean_globs(value, name)
+    return globs if len(globs) == 1 else list(dict.fromkeys([clean_path(value, name), *globs]))
+
+
+def clean_globs(
+    value: str, name: str, *, at_most: int = MOST_EXPANDED, refuses_exempting: bool = True
+) -> list[str]:
+    """The paths or globs, relative to the repository, that one with braces stands for.
+
+    Raises InvalidInput also for extended globs, and for those that begin with "!" where none may.
+    """
+    glob = clean_path(value, name)
+    refuse_extended_glob(glob, name)
+    globs = [_clean_glob(each, name) for each in expand_braces(glob, name, at_most=at_most)]
+    for each in globs if refuses_exempting else ():
+        refuse_exempting(each, name)
+    return globs
+
+
+def _clean_glob(glob: str, name: str) -> str:
+    if is_exempting(glob):
+        return f"{EXEMPTS}{clean_path(exempted(glob), name)}"
+    return clean_path(glob, name)
 
 
 def clean_path(value: str, name: str) -> str:
     """A path or glob relative to the repository: `/`-separated, without `..`, up to 1,000 characters."""
-    path = clean_name(value, name, at_most=PATH_LENGTH).replace("\\", "/").removeprefix("./")
+    path = clean_name(value, name, at_most=PATH_LENGTH)
+    path = unescape_brackets(path).replace("\\", "/").removeprefix("./")
     if not path or path.startswith("/") or ".." in path.split("/") or (len(path) > 1 and path[1] == ":"):
         raise InvalidInput(f"{name}: {shown(value)} must be relative to the repository, without '..'.")
     return path

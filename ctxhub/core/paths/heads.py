@@ -1,6 +1,7 @@
 """Heads: the folders that a glob begins with. An index by head finds the globs that may match a path."""
 
 from ctxhub.core.text.glob_parts import WILDCARDS
+from ctxhub.core.text.glob_syntax import exempted
 
 HEAD_LENGTH = 200
 
@@ -8,10 +9,10 @@ HEAD_LENGTH = 200
 def head_of(pattern: str) -> str:
     """The leading segments without wildcards, at most 200 characters of them: `src/api/*` -> src/api.
 
-    A path without wildcards is its own head.
+    A path without wildcards is its own head. An exempting pattern has the head of what it exempts.
     """
     head = ""
-    for segment in pattern.split("/"):
+    for segment in exempted(pattern).split("/"):
         longer = f"{head}/{segment}" if head else segment
         if not segment or not WILDCARDS.isdisjoint(segment) or len(longer) > HEAD_LENGTH:
             break

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
+from posixpath import commonpath
 
 from ctxhub.core.kit import sql
 from ctxhub.core.kit.clock import format_time
@@ -9,14 +10,15 @@ from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.kit.inputs import read_id
 from ctxhub.core.kit.pages import Condition
 from ctxhub.core.links import ObjectKey
+from ctxhub.core.paths.bearing import EVERYWHERE, bearing_patterns, bears_on
 from ctxhub.core.paths.heads import head_of, heads_above, range_below
 from ctxhub.core.paths.sql import StaleKind, read_patterns, read_stale, read_stale_kinds
 from ctxhub.core.registry import Noun, all_nouns
-from ctxhub.core.text.globs import is_glob, matches, overlap
+from ctxhub.core.text.glob_syntax import is_exempting
+from ctxhub.core.text.globs import is_glob
 from ctxhub.core.text.plurals import counted
 
-EVERYWHERE = ""
-"""The pattern of an object that bears on every path."""
+RANGES = 50
 
 
 @frozen
@@ -26,6 +28,10 @@ class Bearing:
     kind: str
     object_id: int
     pattern: str
+
+    @property
+    def key(self) -> ObjectKey:
+        return self.kind, self.object_id
 
 
 @frozen
@@ -91,17 +97,34 @@ def find_stale_projects(project_ids: Sequence[int]) -> list[StaleProject]:
 
 
 def find_bearings(project_id: int, paths: Sequence[str], kinds: Sequence[str]) -> list[Bearing]:
-    """The patterns of these kinds that match one of the paths, or overlap it if it is a glob."""
+    """The patterns of these kinds that match one of the paths, or overlap it if it is a glob.
+
+    Not those of an object that exempts the paths, as `core/paths/bearing.py` decides.
+    """
     found = find_candidates(project_id, paths, kinds)
     known: dict[str, bool] = {}
     for each in found:
         if each.pattern not in known:
             known[each.pattern] = any(bears_on(each.pattern, path) for path in paths)
-    return [each for each in found if known[each.pattern]]
+    bearing = [each for each in found if known[each.pattern]]
+    if not any(map(is_exempting, known)):
+        return bearing
+    by_object = {
+        key: bearing_patterns(patterns, paths) for key, patterns in patterns_that_exempt(found).items()
+    }
+    return [each for each in bearing if each.pattern in by_object.get(each.key, (each.pattern,))]
+
+
+def patterns_that_exempt(found: Iterable[Bearing]) -> Mapping[ObjectKey, Sequence[str]]:
+    """The patterns, in their order, of those of the objects that have one that exempts."""
+    patterns: dict[ObjectKey, list[str]] = {}
+    for each in found:
+        patterns.setdefault(each.key, []).append(each.pattern)
+    return {key: some for key, some in patterns.items() if any(map(is_exempting, some))}
 
 
 def find_candidates(project_id: int, paths: Sequence[str], kinds: Sequence[str]) -> list[Bearing]:
-    """The patterns of these kinds whose heads allow them to match one of the paths."""
+    """The patterns of these kinds whose heads allow them to match one of the paths; an object's in order."""
     where, values = _candidates(paths)
     among, kind_values = sql.among("kind", kinds)
     found = sql.rows(
@@ -123,19 +146,6 @@ def patterns_of_ref(project_id: int, ref: str) -> Sequence[str]:
     return [pattern for _, pattern, _ in stored if pattern != EVERYWHERE]
 
 
-def bears_on(pattern: str, path: str) -> bool:
-    """Whether a pattern matches a path, or overlaps it if the path is a glob itself."""
-    if pattern in (EVERYWHERE, path):
-        return True
-    if is_glob(path):
-        return overlap(pattern, path)
-    folder = pattern[:-2] if pattern.endswith("/**") else pattern
-    if folder.endswith("/") and not is_glob(folder[:-1]):
-        # Also the folder itself, as for leases: a gap may be empty.
-        return path.startswith(folder) or path == folder[:-1]
-    return is_glob(pattern) and matches(pattern, path)
-
-
 def _candidates(paths: Sequence[str]) -> Condition:
     """The patterns whose heads allow them to match one of the paths."""
     heads = {head for path in paths for head in heads_above(head_of(path))}
@@ -149,5 +159,9 @@ def _candidates(paths: Sequence[str]) -> Condition:
 
 def _ranges(paths: Sequence[str]) -> Iterator[tuple[str, str]]:
     """A glob overlaps patterns with longer heads, too."""
-    for head in sorted({head_of(path) for path in paths if is_glob(path)}):
+    heads = sorted({head_of(path) for path in paths if is_glob(path)})
+    if len(heads) > RANGES:
+        # Of many globs with braces one range, as the engines compare every row with each.
+        heads = [commonpath(heads)]
+    for head in heads:
         yield range_below(head) if head else ("", "\U0010ffff")

@@ -1,6 +1,7 @@
 """What globs have beside wildcards and braces: what is understood, and how else to write the rest."""
 
 import re
+from collections.abc import Iterable
 
 from ctxhub.core.kit.errors import InvalidInput, shown
 
@@ -19,6 +20,10 @@ def is_exempting(pattern: str) -> bool:
 def exempted(pattern: str) -> str:
     """The glob of what an exempting pattern matches; another pattern as it is."""
     return pattern.removeprefix(EXEMPTS)
+
+
+def not_exempting(patterns: Iterable[str]) -> list[str]:
+    return [pattern for pattern in patterns if not is_exempting(pattern)]
 
 
 def unescape_brackets(path: str) -> str:

@@ -30,7 +30,9 @@ class ConstraintForm(ServiceForm):
     layer = forms.ChoiceField(required=False, widget=UnfoldAdminSelectWidget)
     tags = NamesField(help_text="Separated by commas. A new name creates a new tag.")
     scopes = NamesField(help_text="Separated by commas. A new name creates a new scope.")
-    paths = LinesField(help_text="Globs of the files it applies to, one per line: src/api/**")
+    paths = LinesField(
+        help_text="Globs of the files it applies to, one per line: src/*.{ts,tsx}. !src/gen/** exempts."
+    )
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)

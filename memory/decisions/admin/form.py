@@ -48,7 +48,9 @@ class DecisionForm(ServiceForm):
     layer = forms.ChoiceField(required=False, widget=UnfoldAdminSelectWidget)
     tags = NamesField(help_text="Separated by commas. A new name creates a new tag.")
     scopes = NamesField(help_text="Separated by commas. A new name creates a new scope.")
-    paths = LinesField(help_text="Globs of the files it applies to, one per line: src/api/**")
+    paths = LinesField(
+        help_text="Globs of the files it applies to, one per line: src/*.{ts,tsx}. !src/gen/** exempts."
+    )
     rationale = ProseField(rows=5, help_text="Why this was decided.")
     alternatives = AlternativesField(
         help_text="Other options, one per line. Put the reason against an option after a bar: "

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from ctxhub.core.search.documents import EARLIER, Document, earlier_text, layer_word
+from ctxhub.core.text.glob_syntax import not_exempting
 from ctxhub.core.text.readable import as_lines
 from memory.decisions.models.decision import DecisionStatus
 from memory.decisions.rows.decisions import DecisionRow
@@ -23,7 +24,7 @@ def decision_document(row: DecisionRow) -> Document:
         layer_id=row.layer_id,
         mark="" if row.status == DecisionStatus.ACTIVE else row.status_label,
         also=key_signatures(row.key),
-        unshown=(", ".join(sorted(row.scopes, key=str.casefold)), ", ".join(row.paths)),
+        unshown=(", ".join(sorted(row.scopes, key=str.casefold)), ", ".join(not_exempting(row.paths))),
         version=row.version,
     )
 

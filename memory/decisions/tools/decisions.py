@@ -110,9 +110,10 @@ def set_(caller: Caller, key: NewKey, value: Value, **rest: Unpack[SetArguments]
 
     Keys are paths of words (api/auth/method). A new value raises the version and keeps the old one as a
     revision. `expected_version`: refuse if somebody changed it since you read it. `alternatives`: texts or
-    {option, why_not}; `tradeoffs`: {pros[], cons[]}; `paths`: globs of files it bears on. Empty clears: ""
-    a text, [] a list, {} the tradeoffs; metadata merges by key, null removes one. `similar` in the answer:
-    keys that may mean what your new one does.
+    {option, why_not}; `tradeoffs`: {pros[], cons[]}; `paths`: globs of files it bears on, such as
+    src/*.{ts,tsx}; !src/gen/** behind them exempts files. Empty clears: "" a text, [] a list, {} the
+    tradeoffs; metadata merges by key, null removes one. `similar` in the answer: keys that may mean what your
+    new one does.
     """
     return services.set_decision(caller=caller, key=key, value=value, **rest)
 

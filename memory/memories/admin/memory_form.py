@@ -45,7 +45,9 @@ class MemoryForm(ServiceForm):
         widget=UnfoldAdminSelectWidget,
     )
     tags = NamesField(help_text="Separated by commas. A new name creates a tag.")
-    paths = LinesField(help_text="Globs of the files it applies to, one per line: src/api/**")
+    paths = LinesField(
+        help_text="Globs of the files it applies to, one per line: src/*.{ts,tsx}. !src/gen/** exempts."
+    )
     metadata = ObjectField(help_text='A JSON object: {"ticket": "OPS-7"}')
     seen = forms.CharField(required=False, widget=forms.HiddenInput)
 

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from ctxhub.core.search.documents import EARLIER, Document, earlier_text, named_word
+from ctxhub.core.text.glob_syntax import not_exempting
 from memory.memories.rows.memories import LISTED, MEMORIES, MemoryRow
 from memory.memories.sql.revisions import Replaced, read_replaced
 
@@ -18,7 +19,7 @@ def memory_document(row: MemoryRow) -> Document:
         agent_id=row.agent_id,
         context_id=row.context_id,
         also=filter_words(row),
-        unshown=(row.stack, ", ".join(row.paths)),
+        unshown=(row.stack, ", ".join(not_exempting(row.paths))),
         version=str(row.revision),
     )
 

@@ -8,7 +8,13 @@ from typing import Any
 from ctxhub.core.accounts.models.project import Project
 from ctxhub.core.kit.errors import NotFound, shown, shown_all
 from ctxhub.core.kit.frozen import frozen
-from ctxhub.core.kit.inputs import clean_from_to, clean_limit, clean_path, clean_query
+from ctxhub.core.kit.inputs import (
+    clean_asked_globs,
+    clean_from_to,
+    clean_limit,
+    clean_path,
+    clean_query,
+)
 from ctxhub.core.kit.listing import COUNTED_TO, Listing, total_of
 from ctxhub.core.text import globs
 from ctxhub.core.text.patterns import check_pattern, compiled
@@ -70,7 +76,7 @@ def grep(
     context_lines = clean_from_to(context_lines, "context_lines", 0, MOST_CONTEXT)
     limit = clean_limit(limit)
     check_pattern(pattern, "pattern", ignore_case=ignore_case, at_most=PROGRAM_SIZE)
-    accepts = _path_filter(clean_path(glob, "glob") if glob else "")
+    accepts = _path_filter(clean_asked_globs(glob, "glob") if glob else ())
     search_paths = _search_paths(roots_of(project), clean_path(path, "path") if path else "")
     prepared, budget = _prepare(pattern, ignore_case), Budget()
     hits = (hit for search_path in search_paths for hit in _hits(search_path, accepts, prepared, budget))
@@ -103,12 +109,16 @@ def _search_paths(roots: Sequence[Root], path: str) -> list[SearchPath]:
     return found
 
 
-def _path_filter(glob: str) -> PathFilter:
+def _path_filter(wanted: Sequence[str]) -> PathFilter:
+    """Accepts the files that one of the globs matches, and folders that such files may lie in."""
+    filters = list(map(_glob_filter, wanted))
+    return lambda *place: not filters or any(accepts(*place) for accepts in filters)
+
+
+def _glob_filter(glob: str) -> PathFilter:
     start = globs.literal_start(glob) if "/" in glob else ""
 
     def accepts(path: str, is_folder: bool) -> bool:
-        if not glob:
-            return True
         if is_folder:
             return path.startswith(start) or start.startswith(path)
         return globs.matches(glob, path if "/" in glob else path.rpartition("/")[2])

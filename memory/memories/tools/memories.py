@@ -138,8 +138,8 @@ def add(
     """Keep something in a context; a new name makes one.
 
     `context`: a name or an id. `type` is note unless said; `stack` what it is about (django, react19);
-    `paths`: globs of files it bears on. It is stored whatever is there: `similar` names what says nearly
-    the same, so that you can update that one instead.
+    `paths`: globs of files it bears on, such as src/*.{ts,tsx}; !src/gen/** behind them exempts files. It is
+    stored whatever is there: `similar` names what says nearly the same, so that you can update that one.
     """
     return services.add_memory(
         caller=caller,

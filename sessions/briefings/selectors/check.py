@@ -30,7 +30,7 @@ from sessions.briefings.selectors.staleness import Sections, with_stale_marked
 from sessions.briefings.sql.objects import sorting_of, with_scopes
 from tracking.selectors.changes import changes_on_paths
 from tracking.selectors.leases import leases_on_paths
-from tracking.selectors.paths import clean_patterns
+from tracking.selectors.paths import clean_filters
 from tracking.sql.changes import ChangeRow
 from tracking.sql.leases import LeaseRow
 
@@ -130,7 +130,7 @@ def check(
     `intent`: what is to be done there; the five best matches are added. Raises InvalidInput.
     """
     budget = clean_budget(budget_tokens)
-    patterns = clean_patterns(paths)
+    patterns = clean_filters(paths)
     wanted = clean_query(intent, "intent") if intent and intent.strip() else ""
     now, folded = clock.now(), caller.agent.casefold()
     leases = leases_on_paths(caller.project_id, folded, patterns, now)

@@ -7,7 +7,8 @@ from functools import cached_property
 
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.frozen import frozen
-from ctxhub.core.paths.selectors import bears_on, find_bearings
+from ctxhub.core.paths.bearing import bears_on
+from ctxhub.core.paths.selectors import find_bearings
 from ctxhub.core.search.selectors.rankings import ObjectKey, Rankings, rank_objects
 from sessions.briefings.rules.task_paths import paths_in
 

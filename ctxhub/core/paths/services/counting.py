@@ -19,7 +19,8 @@ from ctxhub.core.kit.background import BackgroundWriter
 from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.kit.transactions import write_transaction
 from ctxhub.core.links import ObjectKey
-from ctxhub.core.paths.selectors import EVERYWHERE, bears_on, find_candidates, nouns_with_paths
+from ctxhub.core.paths.bearing import EVERYWHERE, bear_on, bears_on
+from ctxhub.core.paths.selectors import find_candidates, nouns_with_paths, patterns_that_exempt
 from ctxhub.core.paths.sql import (
     NewChanges,
     Written,
@@ -108,14 +109,17 @@ def is_news(change: FileChange, written: Written) -> bool:
 
 
 def _objects_by_path(project_id: int, paths: Iterable[str]) -> Mapping[str, set[ObjectKey]]:
-    """The objects with a glob that matches the path."""
+    """The objects that bear on the path by a glob."""
     objects: dict[str, set[ObjectKey]] = {path: set() for path in sorted(paths)}
+    candidates = find_candidates(project_id, list(objects), list(nouns_with_paths())) if objects else []
+    exempting = patterns_that_exempt(candidates)
     keys: dict[str, list[ObjectKey]] = {}
-    for each in find_candidates(project_id, list(objects), list(nouns_with_paths())) if objects else ():
-        if each.pattern != EVERYWHERE:
-            keys.setdefault(each.pattern, []).append((each.kind, each.object_id))
+    for each in candidates:
+        if each.pattern != EVERYWHERE and each.key not in exempting:
+            keys.setdefault(each.pattern, []).append(each.key)
     for path, found in objects.items():
         found.update(key for pattern, known in keys.items() if bears_on(pattern, path) for key in known)
+        found.update(key for key, patterns in exempting.items() if bear_on(patterns, path))
     return objects
 
 
