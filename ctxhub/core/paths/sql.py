@@ -168,3 +168,28 @@ def objects_with_patterns(project_id: int, kinds: Sequence[str] = ()) -> list[tu
         f"SELECT DISTINCT kind, object_id FROM core_pathpattern WHERE project_id = %s AND {among}",
         [project_id, *values],
     )
+
+
+class WrittenPattern(NamedTuple):
+    """A pattern of an object, and whether it is the first."""
+
+    project_id: int
+    kind: str
+    object_id: int
+    pattern: str
+    is_first: bool
+
+
+def read_unusual_patterns(at_most: int) -> list[WrittenPattern]:
+    """Up to so many patterns of all projects with braces, round brackets, or a `!` before all others."""
+    found = sql.rows(
+        """
+        SELECT project_id, kind, object_id, pattern, position FROM core_pathpattern
+        WHERE pattern LIKE '%%{%%,%%}%%' OR pattern LIKE '%%(%%' OR (position = 0 AND pattern LIKE '!%%')
+        ORDER BY project_id, kind, object_id, position LIMIT %s""",
+        [at_most],
+    )
+    return [
+        WrittenPattern(project_id, kind, object_id, pattern, is_first=position == 0)
+        for project_id, kind, object_id, pattern, position in found
+    ]

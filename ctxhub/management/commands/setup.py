@@ -17,8 +17,10 @@ from ctxhub.management.ready_lines import as_text, http_lines, stdio_lines, vari
 from ctxhub.management.refusals import as_command_errors, refuse_unreachable
 from ctxhub.management.setup_token import ensure_token, kept_project, refuse_foreign_tokens
 from ctxhub.management.static_root import collect_static_files, refuse_foreign_static_files
+from ctxhub.management.unread_globs import find_unread_globs
 
 FIRST_PROJECT = "demo"
+GLOBS_SHOWN = 20
 OVER_HTTP = "\nConnect agents while the hub runs: paste one of these in the folder of your own work."
 FOR_HOOKS = "For hooks (docs/hooks.md), in your shell's profile; no CTXHUB_AGENT: each client's own name."
 OVER_STDIO = "\nOr let clients on this machine start their own server (stdio), whether the hub runs or not."
@@ -59,11 +61,22 @@ class Command(BaseCommand):
         self.stdout.write(f"{FOR_HOOKS}\n{variables(token, opened_at=opened_at).line}")
         self.stdout.write(f"{OVER_STDIO}\n{as_text(stdio_lines(project.slug))}\n")
         self.tell_clashes()
+        self.tell_unread_globs()
 
     def tell_clashes(self) -> None:
         """Print which agents have the name of a person."""
         for clash in find_clashes():
             self.stdout.write(f"Attention, project {clash.agent.project.slug}: {clash.sentence}")
+
+    def tell_unread_globs(self) -> None:
+        """Print which stored globs are not read as they were meant: the first of them, and how many more."""
+        found = list(find_unread_globs())
+        for sentence in found[:GLOBS_SHOWN]:
+            self.stdout.write(f"Attention, {sentence}")
+        if len(found) > GLOBS_SHOWN:
+            self.stdout.write(
+                f"Attention, {len(found) - GLOBS_SHOWN} more globs are not read as they were meant."
+            )
 
     def _prepare(self, options: dict[str, Any]) -> None:
         """Make the files, once everything that is there already has been found to be the hub's."""
