@@ -7,7 +7,7 @@ import json
 import math
 import re
 import unicodedata
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, TypeVar
 
@@ -41,6 +41,13 @@ MAX_LIMIT = 200
 _LEFT_OPEN = re.compile(r"\$\{[^}]*\}")
 
 ChoiceT = TypeVar("ChoiceT", bound=IntegerChoices)
+
+IsName = Callable[[str], bool]
+"""Whether a file, or what else has a path, is known by exactly that name."""
+
+
+def no_name(path: str) -> bool:
+    return False
 
 
 def clean_name(value: str, name: str, *, at_most: int = NAME_LENGTH) -> str:
@@ -133,13 +140,13 @@ def clean_names(values: Iterable[str] | None, name: str) -> list[str]:
     return list(cleaned.values())
 
 
-def clean_paths(values: Iterable[str] | None, name: str) -> list[str]:
+def clean_paths(values: Iterable[str] | None, name: str, *, is_name: IsName = no_name) -> list[str]:
     """Globs of files that an object bears on: up to 50 with braces expanded, without duplicates.
 
     One that begins with "!" exempts files from those before it, so the first cannot. The order counts then,
     and duplicates stay.
     """
-    globs = clean_glob_list(values, name, refuses_exempting=False)
+    globs = clean_glob_list(values, name, refuses_exempting=False, is_name=is_name)
     if not any(map(is_exempting, globs)):
         return list(dict.fromkeys(globs))
     if is_exempting(globs[0]):
@@ -150,13 +157,19 @@ def clean_paths(values: Iterable[str] | None, name: str) -> list[str]:
     return globs
 
 
-def clean_glob_list(values: Iterable[str] | None, name: str, *, refuses_exempting: bool = True) -> list[str]:
+def clean_glob_list(
+    values: Iterable[str] | None, name: str, *, refuses_exempting: bool = True, is_name: IsName = no_name
+) -> list[str]:
     """Up to 50 paths or globs relative to the repository, with braces expanded."""
     globs = [
         glob
         for n, value in enumerate(_bounded(values, name))
         for glob in clean_globs(
-            value, f"{name}[{n}]", at_most=LIST_LENGTH, refuses_exempting=refuses_exempting
+            value,
+            f"{name}[{n}]",
+            at_most=LIST_LENGTH,
+            refuses_exempting=refuses_exempting,
+            is_name=is_name,
         )
     ]
     if (count := len(dict.fromkeys(globs))) > LIST_LENGTH:
@@ -167,23 +180,32 @@ def clean_glob_list(values: Iterable[str] | None, name: str, *, refuses_exemptin
     return globs
 
 
-def clean_asked_globs(value: str, name: str) -> list[str]:
+def clean_asked_globs(value: str, name: str, *, is_name: IsName = no_name) -> list[str]:
     """What a path or glob that is asked for stands for: up to 64 of them, and itself if it has braces.
 
     A file may really be called so.
     """
-    globs = clean_globs(value, name)
+    globs = clean_globs(value, name, is_name=is_name)
     return globs if len(globs) == 1 else list(dict.fromkeys([clean_path(value, name), *globs]))
 
 
 def clean_globs(
-    value: str, name: str, *, at_most: int = MOST_EXPANDED, refuses_exempting: bool = True
+    value: str,
+    name: str,
+    *,
+    at_most: int = MOST_EXPANDED,
+    refuses_exempting: bool = True,
+    is_name: IsName = no_name,
 ) -> list[str]:
     """The paths or globs, relative to the repository, that one with braces stands for.
 
-    Raises InvalidInput also for extended globs, and for those that begin with "!" where none may.
+    `is_name`: whether a file is called so; then it is that file alone. Raises InvalidInput also for extended
+    globs, and for those that begin with "!" where none may.
     """
     glob = clean_path(value, name)
+    if is_name(glob):
+        # Where a "!" exempts, no glob can begin with the letter.
+        return [glob if refuses_exempting or not is_exempting(glob) else f"?{exempted(glob)}"]
     refuse_extended_glob(glob, name)
     globs = [_clean_glob(each, name) for each in expand_braces(glob, name, at_most=at_most)]
     for each in globs if refuses_exempting else ():

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable
 
 from ctxhub.core.kit.errors import InvalidInput, shown
+from ctxhub.core.text.braces import has_braces
 
 EXEMPTS = "!"
 
@@ -24,6 +25,11 @@ def exempted(pattern: str) -> str:
 
 def not_exempting(patterns: Iterable[str]) -> list[str]:
     return [pattern for pattern in patterns if not is_exempting(pattern)]
+
+
+def reads_otherwise(path: str) -> bool:
+    """Whether a path is read as more than its letters, or refused, unless a file is known to be called so."""
+    return is_exempting(path) or has_braces(path) or bool(_EXTENDED.search(path))
 
 
 def unescape_brackets(path: str) -> str:
