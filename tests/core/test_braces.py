@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from ctxhub.core.kit.errors import InvalidInput
 from ctxhub.core.text.braces import expand_braces, split_outside_braces
+from ctxhub.core.text.globs import matches, overlap
 from tests.timing import within_cpu_seconds
 
 EXPANDED = [
@@ -114,6 +115,23 @@ def test_any_text_expands_to_globs_without_more_alternatives(text: str) -> None:
         return
     assert 1 <= len(found) == len(set(found)) <= 64
     assert len(found) == 1 or all(len(each) < len(text) for each in found)
+
+
+PIECES = st.sampled_from(["a", "b", "*", "**", "a*", "{a,b}", "{a,}b", "{*,b}", "{a,b/{a,b}}"])
+GLOBS = st.lists(PIECES, min_size=1, max_size=2).map("/".join)
+UNIVERSE = ["/".join(names) for n in range(1, 5) for names in product(["a", "b", "ab"], repeat=n)]
+
+
+@given(GLOBS, GLOBS)
+def test_two_globs_with_braces_overlap_where_a_path_matches_both(first: str, second: str) -> None:
+    ones, others = expand_braces(first), expand_braces(second)
+    common = [
+        path
+        for path in UNIVERSE
+        if any(matches(one, path) for one in ones) and any(matches(other, path) for other in others)
+    ]
+    found = any(overlap(one, other) for one in ones for other in others)
+    assert found is any(overlap(other, one) for one in ones for other in others) is bool(common)
 
 
 @pytest.mark.parametrize(

@@ -124,3 +124,17 @@ def test_patterns_are_found_by_path_and_by_glob(ada: Caller, path: str, patterns
 def test_the_patterns_of_another_project_are_not_found(ada: Caller, cy: Caller) -> None:
     call(cy, "decision", {"action": "set", "key": "k", "value": "v", "paths": ["src/**"]})
     assert found(ada, "src/a.py") == []
+
+
+def test_more_globs_than_conditions_are_found(ada: Caller) -> None:
+    """Of thousands of globs, as braces make them, the database reads one range."""
+    patterns = ["src/api/**", "a0/b/c.py", "a63/x", "**/*.md", "lib/a.py", "a"]
+    for number, pattern in enumerate(patterns):
+        call(ada, "decision", {"action": "set", "key": f"k{number}", "value": "v", "paths": [pattern]})
+    many = [f"a{n}/b/*.py" for n in range(3_000)]
+    assert {pattern for _, pattern in found(ada, *many)} == {"a0/b/c.py"}
+    assert {pattern for _, pattern in found(ada, *many, "a63/*")} == {"a0/b/c.py", "a63/x", "**/*.md"}
+    below = [f"src/api/{n}/*" for n in range(3_000)]
+    assert {pattern for _, pattern in found(ada, *below)} == {"src/api/**", "**/*.md"}
+    both = {pattern for _, pattern in found(ada, *below, "*/a.py")}
+    assert both == {"src/api/**", "**/*.md", "lib/a.py"}
