@@ -216,6 +216,14 @@ def test_a_person_adds_a_constraint(client: Client, apollo: Project) -> None:
     assert last_event(apollo) == ("created", "vi", {"note": "Privacy, high"})
 
 
+def test_a_person_writes_braces_and_exempts_files(client: Client, apollo: Project) -> None:
+    client.post(f"{LIST}add/", {**FORM, "paths": "src/*.{ts,tsx}\r\n!src/gen.ts"})
+    added = Constraint.objects.in_project(apollo).get()
+    assert added.paths == ["src/*.ts", "src/*.tsx", "!src/gen.ts"]
+    page = client.get(page_of(added)).content.decode()
+    assert all(path in page for path in added.paths)
+
+
 def test_the_form_suggests_existing_categories(client: Client, apollo: Project) -> None:
     text = client.get(f"{LIST}add/").content.decode()
     assert '<option value="architecture"></option>' in text
@@ -240,6 +248,8 @@ def test_adding_an_existing_constraint_keeps_it_and_shows_a_message(
         ({"text": " "}, "text must not be blank."),
         ({"category": ""}, "This field is required."),
         ({"paths": "../x"}, "must be relative to the repository"),
+        ({"paths": "src/*.@(ts|tsx)"}, "has the extended glob @("),
+        ({"paths": "!src/gen/**"}, "comes first and exempts nothing"),
         ({"tags": "x" * 101}, "the limit is 100"),
         ({"reason": "ghp_" + "a1B2" * 9}, "seems to hold a credential"),
     ],

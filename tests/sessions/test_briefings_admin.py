@@ -175,6 +175,12 @@ def test_anothers_exclusive_lease_is_not_clear(client: Client, ada: Caller) -> N
     assert f"<strong>{link_to('ada')}</strong> has an exclusive lease until 12:30Z: src/** (Big move)" in page
 
 
+def test_the_check_takes_braces_and_refuses_exemptions(client: Client, ada: Caller) -> None:
+    acquire_lease(caller=ada, paths=["src/{a,b}.py"])
+    assert "Not clear for ben" in shown(client, CHECK, paths="src/{b,c}.py", agent="ben")
+    assert "begins with '!'" in shown(client, CHECK, paths="!src/a.py", agent="ben")
+
+
 def test_a_change_by_another_is_not_clear(client: Client, ada: Caller) -> None:
     record_change(caller=ada, path="src/a.py", change="modified", description="Split it")
     with time_machine.travel(NOON + timedelta(minutes=5)):
