@@ -97,6 +97,8 @@ def test_brackets_are_letters_with_backslashes_or_without(ada_mcp: McpClient, be
     assert ada_mcp.call("get", refs=[f"constraint:{rule}"])["items"][0]["paths"] == ["app/[id]/page.tsx"]
     assert lease_paths() == ["app/[[...slug]]/page.tsx"]
     assert ada_mcp.call("check", paths=[r"app\[id]\page.tsx"])["constraints"]["rows"]
+    recorded = ada_mcp.call("file", "record", path=r"app/\[id\]/page.tsx", change="modified")
+    assert recorded["path"] == "app/[id]/page.tsx"
 
 
 WRITES: list[tuple[str, str, dict[str, Any], str, dict[str, Any]]] = [
