@@ -154,6 +154,22 @@ def test_a_glob_chooses_files(apollo: Project, root: Path, glob: str, found: lis
     assert files(apollo, "x", glob=glob) == found
 
 
+@pytest.mark.parametrize(
+    ("glob", "found"),
+    [
+        ("*.{py,md}", ["a.md", "a.py", "src/a.py", "src/deep/b.py"]),
+        ("src/{deep,}/*.py", ["src/a.py", "src/deep/b.py"]),
+        ("{src,a}/*.py", ["src/a.py"]),
+        ("{a,b}.py", ["a.py", "src/a.py", "src/deep/b.py", "{a,b}.py"]),
+        ("{x,y}.py", []),
+    ],
+)
+def test_braces_choose_files(apollo: Project, root: Path, glob: str, found: list[str]) -> None:
+    names = ["src/a.py", "src/deep/b.py", "a.py", "a.md", *(["{a,b}.py"] if glob == "{a,b}.py" else [])]
+    write(root, dict.fromkeys(names, "x"))
+    assert sorted(files(apollo, "x", glob=glob)) == found
+
+
 def test_a_pattern_is_matched_line_by_line(apollo: Project, root: Path) -> None:
     write(root, {"a.txt": "one\ntwo\r\n\r\nthree\n"})
     assert [line for _, line, _ in hits(apollo, r"\Atwo\z")] == [2]
