@@ -6,6 +6,7 @@ from typing import Any
 from ctxhub.core.events.selectors.stats import Stats
 from ctxhub.core.kit.batches import BYTES_PER_TOKEN
 from ctxhub.core.kit.caller import ADMIN
+from ctxhub.core.kit.known_names import hold_names
 from ctxhub.core.links import heads_of
 from ctxhub.core.registry import Deletion, Kept, Noun, counter_of, register
 from memory.constraints.history import HISTORY as CONSTRAINT_HISTORY
@@ -294,3 +295,9 @@ register(
         ),
     )
 )
+hold_names(Decision, "key", found_by="key")
+hold_names(DecisionTemplate, found_by="folded", kind="template")
+hold_names(Context, found_by="folded")
+hold_names(Memory, "stack", found_by="folded_stack")
+hold_names(Workflow)
+hold_names(Scratchpad)

@@ -2,6 +2,7 @@
 
 from ctxhub.core.hub.selectors.hub import register_agent_facts
 from ctxhub.core.hub.selectors.stored import stored_beside
+from ctxhub.core.kit.known_names import hold_names
 from ctxhub.core.links import heads_of
 from ctxhub.core.registry import Deletion, Noun, counter_of, register
 from sessions.models import AgentSession, ContextItem, Conversation
@@ -33,3 +34,5 @@ register(
 )
 stored_beside += [("conversations of sessions", Conversation), ("context items of sessions", ContextItem)]
 register_agent_facts(current_sessions, "session")
+hold_names(AgentSession, found_by="name", kind="session")
+hold_names(AgentSession, "workspace_id", found_by="workspace_id", kind="session")

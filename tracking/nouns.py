@@ -1,10 +1,11 @@
 """Registers the nouns of this app: change, resource, lease."""
 
+from ctxhub.core.kit.known_names import hold_names
 from ctxhub.core.links import heads_of
 from ctxhub.core.paths.services.counting import changed_paths
 from ctxhub.core.registry import Kept, Noun, counter_of, register
 from tracking.history.changes import changed_path
-from tracking.models import FileChange, Lease, Resource
+from tracking.models import FileChange, Lease, LeasePath, Resource
 from tracking.search import read_change_documents, read_resource_documents
 from tracking.selectors.changes import count_in_last_hour, open_changes
 from tracking.selectors.leases import counting_live, open_leases
@@ -55,3 +56,5 @@ register(
         deletion=Kept("ends it", call=("file", "release")),
     )
 )
+hold_names(Resource, "path", found_by="path", kind="resource")
+hold_names(LeasePath, "pattern", kind="lease", id_field="lease_id")

@@ -1,7 +1,8 @@
 """Registers the nouns of core: agents, tags, scopes, layers, categories."""
 
 from ctxhub.core.events.selectors.stats import counting_rows
-from ctxhub.core.models import Agent, Category, Layer, Scope, Tag
+from ctxhub.core.kit.known_names import hold_names
+from ctxhub.core.models import AccessToken, Agent, Category, Layer, PathPattern, Scope, Tag
 from ctxhub.core.registry import Noun, counter_of, register
 
 register(Noun("category", "categories", Category))
@@ -15,3 +16,7 @@ for _kind, _model in (("agent", Agent), ("tag", Tag), ("scope", Scope), ("layer"
             counting=counting_rows(_model._meta.db_table),
         )
     )
+for _named in (Agent, Tag, Scope, Layer, Category):
+    hold_names(_named, found_by="folded")
+hold_names(AccessToken)
+hold_names(PathPattern, "pattern", kind_field="kind", id_field="object_id")

@@ -73,7 +73,7 @@ class OverRest:
     def create(self, noun: Contract, fields: Json) -> Json:
         if noun.has_put:
             rest = {name: value for name, value in fields.items() if name != noun.argument}
-            return _body(self.client.put(f"{noun.path}{fields[noun.argument]}/", rest), 201)
+            return _body(self.client.put(self._path(noun, fields[noun.argument]), rest), 201)
         return _body(self.client.post(noun.path, fields), 201)
 
     def batch(self, noun: Contract, items: list[Json]) -> Json:

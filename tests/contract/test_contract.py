@@ -1,6 +1,7 @@
 """What every noun does, over MCP and over REST: `tests/contract/nouns.py` registers the nouns."""
 
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ from ctxhub.core.toolbox.actions import Action, all_tools
 from tests.contract.faces import Face, OverMcp, OverRest
 from tests.contract.nouns import CONTRACTS, OF_OTHERS, OF_THE_NOUN, OF_THE_PAGE, UNCOUNTED, Contract, Json
 from tests.hub import LiveHub
+from tests.stored_names import invisible_names
 from tests.tables import dump_project
 
 Open = Callable[..., Face]
@@ -325,3 +327,25 @@ def test_only_a_writer_of_its_project_acts_on_it(
         assert ben.act(noun, 999999999, act)["error"] == "not_found"
         assert stored(apollo) == before
         assert "error" not in ben.act(noun, name, act)
+
+
+@nouns
+def test_no_field_stores_a_name_that_holds_what_nobody_sees(noun: Contract, ada: Face) -> None:
+    """At its ends it is left out, inside it is refused, and nothing is written."""
+    needed = noun.needs(ada)
+    name = made(ada, noun, noun.everything, needed)
+    for text in ("zw/key\u200b", "zw\u200b/key", "\ufeffzw/key", "zw\u202e/key"):
+        for field in _texts(noun.everything):
+            with suppress(AssertionError):  # Of the status: some exist already.
+                ada.create(noun, {**needed, **noun.everything, **_as(noun.everything, field, text)})
+        for field in _texts(noun.changes):
+            ada.change(noun, name, _as(noun.changes, field, text))
+    assert invisible_names() == []
+
+
+def _texts(fields: Json) -> list[str]:
+    return [field for field, value in fields.items() if isinstance(value, (str, list))]
+
+
+def _as(fields: Json, field: str, text: str) -> Json:
+    return {field: text if isinstance(fields[field], str) else [text]}

@@ -20,7 +20,7 @@ anything = st.text(st.characters(codec=None, categories=None))
 
 @pytest.mark.parametrize(
     ("value", "clean"),
-    [(" a ", "a"), ("e\u0301", "é"), ("a\u00a0", "a"), ("A b", "A b"), ("\u200b", "\u200b")],
+    [(" a ", "a"), ("e\u0301", "é"), ("a\u00a0", "a"), ("A b", "A b")],
 )
 def test_a_name_is_stripped_and_composed(value: str, clean: str) -> None:
     assert inputs.clean_name(value, "key") == clean

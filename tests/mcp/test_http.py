@@ -12,6 +12,7 @@ from ctxhub.core.accounts.services.access_tokens import create_token, revoke_tok
 from ctxhub.core.models import Project
 from ctxhub.mcp import request_bodies
 from tests.hub import LiveHub, McpClient, Reply
+from tests.stored_names import invisible_names
 from tests.timing import PATIENCE_SECONDS
 
 pytestmark = pytest.mark.one_engine
@@ -321,3 +322,32 @@ def test_a_header_too_long_for_a_name_is_refused(hub: LiveHub, apollo: Project) 
     token = create_token(project=apollo, name="laptop").secret
     reply = hub.mcp(token).send("POST", "/mcp", PING, {"Ctxhub-Agent": "a" * 101})
     assert (reply.status, code_of(reply)) == (400, "invalid")
+
+
+@pytest.mark.parametrize("accept", ["application/json, text/event-stream", "text/event-stream, */*"])
+def test_an_answer_is_a_json_body_and_no_stream(ada_mcp: McpClient, accept: str) -> None:
+    """No line of an event can be split by the separators of Unicode, which a text may hold."""
+    value = "before\u2028after\u2029\u0085end"
+    ada_mcp.call("decision", "set", key="ls/1", value=value)
+    params = {"name": "decision", "arguments": {"action": "get", "key": "ls/1"}}
+    message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
+    reply = ada_mcp.send("POST", "/mcp", message, {"Accept": accept})
+    assert reply.headers["content-type"].startswith("application/json")
+    text = reply.body["result"]["content"][0]["text"]
+    assert json.loads(text)["decision"]["value"] == value
+
+
+@pytest.mark.parametrize("header", ["Ctxhub-Agent", "Ctxhub-Client", "Ctxhub-Session"])
+def test_a_name_in_a_header_holds_nothing_that_nobody_sees(
+    hub: LiveHub, apollo: Project, header: str
+) -> None:
+    token = create_token(project=apollo, name="laptop").secret
+
+    def sent(name: str) -> McpClient:
+        return hub.mcp(token, **{header: name.encode().decode("latin-1")})
+
+    reply = sent("be\u200bn").send("POST", "/mcp", PING)
+    assert (reply.status, code_of(reply)) == (400, "invalid")
+    assert f"{header} holds U+200B ZERO WIDTH SPACE" in str(reply.body)
+    sent("ben\u200b").call("decision", "set", key="a", value="x")
+    assert invisible_names() == []

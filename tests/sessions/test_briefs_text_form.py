@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.clock import EventCursor
+from ctxhub.core.text.invisible import without_invisible
 from memory.constraints.services import add_constraint
 from memory.decisions.services.decisions import set_decision
 from memory.memories.services.memories import add_memory
@@ -89,7 +90,7 @@ def test_what_does_not_fit_is_counted_in_one_line() -> None:
 
 @pytest.mark.parametrize("hostile", [*BREAKOUTS, *TEXTS[2:6]], ids=range(len(BREAKOUTS) + 4))
 def test_stored_content_stays_in_its_row(hostile: str, ada: Caller, ben: Caller) -> None:
-    name = hostile[:60].strip()
+    name = without_invisible(hostile[:60]).strip()  # No name ends its line by itself.
     other = Caller(ben.project, name)
     set_decision(caller=ben, key=f"api/{name}", value=hostile, rationale=hostile, tags=["a"])
     add_constraint(caller=other, category=name, text=hostile, priority="critical", reason=hostile)

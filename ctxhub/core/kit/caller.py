@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from ctxhub.core.kit.errors import CtxhubError, NotAllowed
 from ctxhub.core.kit.frozen import frozen
+from ctxhub.core.text.invisible import strip_invisible
 
 if TYPE_CHECKING:
     from ctxhub.core.models import Project
@@ -76,6 +77,9 @@ class Caller:
     def speaking_as(self, agent: str) -> "Caller":
         """The same caller as another agent. Raises NotAllowed for a pinned token or a person."""
         if agent.casefold() == self.agent.casefold():
+            return self
+        # The agent of a token may have a name of before names were cleaned.
+        if self.pinned and agent.casefold() == strip_invisible(self.agent).casefold():
             return self
         if self.pinned or self.is_person:
             raise NotAllowed(

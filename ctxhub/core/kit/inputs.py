@@ -16,6 +16,7 @@ from django.db.models import IntegerChoices
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import InvalidInput, shown, unknown_word
+from ctxhub.core.kit.known_names import is_known
 from ctxhub.core.text import secrets
 from ctxhub.core.text.braces import MOST_EXPANDED, expand_braces
 from ctxhub.core.text.glob_syntax import (
@@ -25,6 +26,14 @@ from ctxhub.core.text.glob_syntax import (
     refuse_exempting,
     refuse_extended_glob,
     unescape_brackets,
+)
+from ctxhub.core.text.invisible import (
+    described,
+    invisible_places,
+    marked_all,
+    strip_invisible,
+    with_plain_blanks,
+    without_invisible,
 )
 
 # In an address, instead of a slug: the caller's own project.
@@ -50,15 +59,52 @@ def no_name(path: str) -> bool:
     return False
 
 
-def clean_name(value: str, name: str, *, at_most: int = NAME_LENGTH) -> str:
-    """A key, name or title: stripped, NFC, case-sensitive, one to `at_most` characters."""
+def clean_name(value: str, name: str, *, at_most: int = NAME_LENGTH, keeps_blanks: bool = False) -> str:
+    """A key or name: as `clean_new_name`, but one that the project holds already is taken as it is."""
     _refuse_unstorable(value, name)
-    cleaned = unicodedata.normalize("NFC", value).strip()
+    sent = unicodedata.normalize("NFC", value).strip()
+    is_changed = invisible_places(sent) or plain_name(value, keeps_blanks=keeps_blanks) != sent
+    if is_changed and len(sent) <= at_most and is_known(sent):
+        return sent
+    return clean_new_name(value, name, at_most=at_most, keeps_blanks=keeps_blanks)
+
+
+def clean_new_name(value: str, name: str, *, at_most: int = NAME_LENGTH, keeps_blanks: bool = False) -> str:
+    """A name of one to `at_most` characters, case-sensitive, with nothing in it that nobody sees.
+
+    Such characters are removed at the ends (`plain_name`) and refused inside; see `text/invisible.py`.
+    """
+    _refuse_unstorable(value, name)
+    cleaned = plain_name(value, keeps_blanks=keeps_blanks)
     if not cleaned:
         raise InvalidInput(f"{name} must not be blank.")
     if len(cleaned) > at_most:
         raise InvalidInput(f"{name} has {len(cleaned)} characters; the limit is {at_most}.")
+    if places := invisible_places(cleaned):
+        at = places[0]
+        around = marked_all(cleaned[max(0, at - 20) : at + 20])
+        raise InvalidInput(
+            f"{name} holds {described(cleaned[at])} at character {at}: {shown(around)}. "
+            "A name holds no character that nobody sees.",
+            hint="Write the name without it.",
+        )
     return cleaned
+
+
+def plain_name(value: str, *, keeps_blanks: bool = False) -> str:
+    """A name in NFC, without blanks and what nobody sees at its ends.
+
+    Blanks inside that look like U+0020, such as U+00A0, become it, but in a path (`keeps_blanks`), which has
+    to name its file.
+    """
+    stripped = strip_invisible(unicodedata.normalize("NFC", value))
+    return stripped if keeps_blanks else with_plain_blanks(stripped)
+
+
+def clean_title(value: str, name: str, *, at_most: int) -> str:
+    """A title, which names nothing: characters that nobody sees are removed, a line break becomes a blank."""
+    _refuse_unstorable(value, name)
+    return clean_new_name(without_invisible(value), name, at_most=at_most)
 
 
 def clean_agent(value: str, argument: str = "agent") -> str:
@@ -70,7 +116,7 @@ def clean_agent(value: str, argument: str = "agent") -> str:
 
 def clean_call_name(value: str, argument: str, hint: str) -> str:
     """A name that a client is configured with: no credential (`hint` says what belongs here), no variable."""
-    name = clean_name(value, argument, at_most=WORD_LENGTH)
+    name = clean_new_name(value, argument, at_most=WORD_LENGTH)
     if _LEFT_OPEN.search(name):
         raise InvalidInput(
             f"{argument} is {shown(name)}: a variable that the client did not fill in.",
@@ -221,7 +267,7 @@ def _clean_glob(glob: str, name: str) -> str:
 
 def clean_path(value: str, name: str) -> str:
     """A path or glob relative to the repository: `/`-separated, without `..`, up to 1,000 characters."""
-    path = clean_name(value, name, at_most=PATH_LENGTH)
+    path = clean_name(value, name, at_most=PATH_LENGTH, keeps_blanks=True)
     path = unescape_brackets(path).replace("\\", "/").removeprefix("./")
     if not path or path.startswith("/") or ".." in path.split("/") or (len(path) > 1 and path[1] == ":"):
         raise InvalidInput(f"{name}: {shown(value)} must be relative to the repository, without '..'.")

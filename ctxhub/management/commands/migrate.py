@@ -3,6 +3,7 @@ from typing import Any
 from django.core.management.base import CommandParser
 from django.core.management.commands import migrate
 
+from ctxhub.management import invisible_names
 from ctxhub.management.database import (
     alone,
     check_database,
@@ -34,4 +35,14 @@ class Command(migrate.Command):
                     if not options["beside_others"]:
                         refuse_beside_others(ask=ask)
                     mark_database()
-                return super().execute(*args, **options)
+                output: str | None = super().execute(*args, **options)
+                self._tell_names(options)
+                return output
+
+    def _tell_names(self, options: dict[str, Any]) -> None:
+        """Print how many stored names hold characters that nobody sees, once all tables are there."""
+        only_looks = options["plan"] or options["check_unapplied"]
+        if only_looks or options["app_label"] or not options["verbosity"]:
+            return
+        if sentence := invisible_names.summary():
+            self.stdout.write(sentence)

@@ -10,6 +10,7 @@ from ctxhub.core.accounts.selectors.namesakes import find_clashes
 from ctxhub.core.accounts.services.projects import create_project
 from ctxhub.core.kit.base_url import base_url
 from ctxhub.core.models import Project
+from ctxhub.management import invisible_names
 from ctxhub.management.database import alone, check_database, make_database, refuse_beside_others
 from ctxhub.management.first_user import Signin, ensure_superuser
 from ctxhub.management.questions import asker
@@ -62,6 +63,7 @@ class Command(BaseCommand):
         self.stdout.write(f"{OVER_STDIO}\n{as_text(stdio_lines(project.slug))}\n")
         self.tell_clashes()
         self.tell_unread_globs()
+        self.tell_names()
 
     def tell_clashes(self) -> None:
         """Print which agents have the name of a person."""
@@ -77,6 +79,11 @@ class Command(BaseCommand):
             self.stdout.write(
                 f"Attention, {len(found) - GLOBS_SHOWN} more globs are not read as they were meant."
             )
+
+    def tell_names(self) -> None:
+        """Print how many stored names hold characters that nobody sees."""
+        if sentence := invisible_names.summary():
+            self.stdout.write(sentence)
 
     def _prepare(self, options: dict[str, Any]) -> None:
         """Make the files, once everything that is there already has been found to be the hub's."""

@@ -12,6 +12,7 @@ from ctxhub.core.kit.inputs import (
     clean_name,
     clean_paths,
     clean_text,
+    clean_title,
     refuse_secret,
 )
 from ctxhub.core.kit.unset import UNSET, Unset, if_set
@@ -76,7 +77,7 @@ def clean_context_reference(value: str | int | None, caller: Caller) -> str:
 
 
 def _clean_title(title: str | None, caller: Caller) -> str:
-    cleaned = clean_name(title or "", "title", at_most=TITLE_LENGTH)
+    cleaned = clean_title(title or "", "title", at_most=TITLE_LENGTH)
     refuse_secret(cleaned, "title", caller)
     return cleaned
 

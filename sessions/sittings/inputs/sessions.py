@@ -19,9 +19,11 @@ from ctxhub.core.kit.inputs import (
     clean_names,
     clean_object,
     clean_text,
+    clean_title,
     refuse_secret,
 )
 from ctxhub.core.kit.unset import UNSET, Unset
+from ctxhub.core.text.invisible import strip_invisible
 from ctxhub.core.text.secrets import find_joined_secret, mask_secrets
 from ctxhub.core.text.token_count import count_tokens
 from sessions.sittings.inputs.entries import clean_entries, number_of, text_of, time_of
@@ -227,17 +229,25 @@ def _check_size(given: Mapping[str, Any]) -> None:
         )
 
 
-def _clean_line(value: str | None, name: str, at_most: int, caller: Caller) -> str:
+def _clean_line(
+    value: str | None,
+    name: str,
+    at_most: int,
+    caller: Caller,
+    *,
+    clean: Callable[..., str] = clean_name,
+) -> str:
     """A short text, stripped; "" if it is blank."""
-    if value is None or not value.strip():
+    if value is None or not strip_invisible(value):
         return ""
-    cleaned = clean_name(value, name, at_most=at_most)
+    cleaned = clean(value, name, at_most=at_most)
     refuse_secret(cleaned, name, caller)
     return cleaned
 
 
-def _line(name: str, at_most: int) -> Callable[[Any, Caller], str]:
-    return lambda value, caller: _clean_line(value, name, at_most, caller)
+def _label(name: str, at_most: int) -> Callable[[Any, Caller], str]:
+    """A name of something that is not the hub's, such as a branch: cleaned, never refused for a character."""
+    return lambda value, caller: _clean_line(value, name, at_most, caller, clean=clean_title)
 
 
 def _clean_token_count(value: int | None, caller: Caller) -> int | Unset:
@@ -254,10 +264,10 @@ _CLEANERS: dict[str, Callable[[Any, Caller], Any]] = {
     "workspace_id": clean_workspace,
     "token_count": _clean_token_count,
     "summary": lambda value, caller: clean_text(value, "summary", caller),
-    "active_project": _line("active_project", WORKSPACE_LENGTH),
+    "active_project": _label("active_project", WORKSPACE_LENGTH),
     "enabled_mcps": _clean_servers,
     "settings": lambda value, caller: clean_object(value, "settings", caller),
-    "branch": _line("branch", WORKSPACE_LENGTH),
-    "worktree": _line("worktree", PATH_LENGTH),
+    "branch": _label("branch", WORKSPACE_LENGTH),
+    "worktree": _label("worktree", PATH_LENGTH),
     "parent": lambda value, caller: "" if value is None else str(value).strip(),
 }

@@ -10,17 +10,17 @@ from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import NotAllowed, shown
 from ctxhub.core.kit.inputs import WORD_LENGTH
 from ctxhub.core.models import Agent
+from ctxhub.core.text.invisible import bare
 
 REMEMBERED_SECONDS = 5.0
 MOST_REMEMBERED = 1_000
-_INVISIBLE = dict.fromkeys(map(ord, "\u200b\u200c\u200d\u2060\ufeff\u00ad"))
 
 
 def name_key(name: str) -> str:
-    """What makes two names one: without case, widths, ligatures and invisible joiners, as usernames are."""
+    """What makes two names one: without case, widths, ligatures and what nobody sees, as usernames are."""
     if name.isascii():
         return name.strip().casefold()
-    plain = unicodedata.normalize("NFKC", name.translate(_INVISIBLE))
+    plain = unicodedata.normalize("NFKC", bare(name))
     return unicodedata.normalize("NFKC", plain.casefold()).strip()
 
 

@@ -17,7 +17,7 @@ from ctxhub.core.kit.caller import ADMIN, ALL_SCOPES, READ, WRITE, Caller
 from ctxhub.core.kit.errors import InvalidInput, Unauthenticated, unknown_word
 from ctxhub.core.kit.failures import is_unwritable, log_failure
 from ctxhub.core.kit.frozen import frozen
-from ctxhub.core.kit.inputs import WORD_LENGTH, clean_name
+from ctxhub.core.kit.inputs import WORD_LENGTH, clean_new_name
 from ctxhub.core.kit.transactions import try_touch_transaction, write_transaction
 from ctxhub.core.models import AccessToken, Agent, Project
 from ctxhub.core.toolbox.rates import count_request
@@ -48,7 +48,7 @@ def create_token(
 
     Raises NotAllowed if it would speak as a person: calls that name no agent speak as the name of the token.
     """
-    agent = clean_name(agent, "agent", at_most=WORD_LENGTH) if agent else ""
+    agent = clean_new_name(agent, "agent", at_most=WORD_LENGTH) if agent else ""
     with write_transaction(project.pk):
         if is_name_of_person(project.pk, agent or name):
             raise name_of_person(project.pk, agent or name)
@@ -78,7 +78,7 @@ def insert_token(
     secret = new_secret()
     row = AccessToken.objects.create(
         project=project,
-        name=clean_name(name or agent or f"token-{secret[4:10]}", "name", at_most=WORD_LENGTH),
+        name=clean_new_name(name or agent or f"token-{secret[4:10]}", "name", at_most=WORD_LENGTH),
         agent=_agent_row(project, agent) if agent else None,
         digest=digest_of(secret),
         start=secret[:10],

@@ -15,7 +15,7 @@ from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import ADMIN, Caller
 from ctxhub.core.kit.errors import Conflict, NotFound
 from ctxhub.core.kit.frozen import frozen
-from ctxhub.core.kit.inputs import WORD_LENGTH, clean_name
+from ctxhub.core.kit.inputs import WORD_LENGTH, clean_new_name
 from ctxhub.core.kit.transactions import write_transaction
 from ctxhub.core.vocabulary.services.names import register_agent
 
@@ -36,7 +36,7 @@ def invite(*, caller: Caller, name: str, role: Membership.Role, created_by: User
     with write_transaction(caller.project_id):
         row = Invitation.objects.create(
             project=caller.project,
-            name=clean_name(name, "name", at_most=WORD_LENGTH),
+            name=clean_new_name(name, "name", at_most=WORD_LENGTH),
             role=role,
             digest=digest_of(secret),
             created_by=created_by,

@@ -8,7 +8,7 @@ from django.db import transaction
 
 from ctxhub.core.kit import sql
 from ctxhub.core.kit.errors import Conflict, InvalidInput
-from ctxhub.core.kit.inputs import OWN_PROJECT, clean_name
+from ctxhub.core.kit.inputs import OWN_PROJECT, clean_new_name
 from ctxhub.core.models import Project
 
 LAYERS = ("presentation", "business", "data", "infrastructure", "cross-cutting")
@@ -43,7 +43,7 @@ def create_project(*, slug: str, name: str = "") -> Project:
         raise InvalidInput(f"slug: {slug!r} may hold letters, digits, '-' and '_' only.") from error
     if slug == OWN_PROJECT:
         raise InvalidInput(f"slug: {OWN_PROJECT!r} stands for the caller's own project in addresses.")
-    name = clean_name(name or slug, "name")
+    name = clean_new_name(name or slug, "name")
     project, is_new = Project.objects.get_or_create(slug=slug, defaults={"name": name})
     if not is_new:
         raise Conflict(f"There is a project {slug!r} already.")

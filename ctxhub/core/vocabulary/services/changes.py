@@ -9,7 +9,7 @@ from ctxhub.core.events.services.events import Change, record
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import Caller, acting, current
 from ctxhub.core.kit.errors import Conflict, InvalidInput
-from ctxhub.core.kit.inputs import WORD_LENGTH, clean_name, refuse_secret
+from ctxhub.core.kit.inputs import WORD_LENGTH, clean_new_name, refuse_secret
 from ctxhub.core.kit.models import NamedRow
 from ctxhub.core.kit.transactions import write_transaction
 from ctxhub.core.models import Layer, Scope, Tag
@@ -65,7 +65,7 @@ def delete_word(*, caller: Caller, word: NamedRow) -> None:
 
 
 def _clean(caller: Caller, model: type[NamedRow], name: str) -> str:
-    name = clean_name(name, "name", at_most=WORD_LENGTH)
+    name = clean_new_name(name, "name", at_most=WORD_LENGTH)
     if model in (Tag, Scope) and "," in name:
         raise InvalidInput(f"name: a {_kind(model)} holds no comma; it stands between two of them.")
     refuse_secret(name, "name", caller)

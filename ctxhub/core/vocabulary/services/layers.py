@@ -6,7 +6,7 @@ from ctxhub.core.events.services.events import Change, record
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import Conflict
-from ctxhub.core.kit.inputs import WORD_LENGTH, clean_name, refuse_secret
+from ctxhub.core.kit.inputs import WORD_LENGTH, clean_new_name, refuse_secret
 from ctxhub.core.kit.transactions import write_transaction
 from ctxhub.core.models import Layer
 from ctxhub.core.vocabulary.services.names import register_agent
@@ -14,7 +14,7 @@ from ctxhub.core.vocabulary.services.names import register_agent
 
 def add_layer(*, caller: Caller, name: str) -> Layer:
     """Add a layer below the others. Raises Conflict if the project has it, ignoring case."""
-    name = clean_name(name, "name", at_most=WORD_LENGTH)
+    name = clean_new_name(name, "name", at_most=WORD_LENGTH)
     refuse_secret(name, "name", caller)
     with write_transaction(caller.project_id):
         layers = Layer.objects.in_project(caller.project)
