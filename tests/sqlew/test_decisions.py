@@ -13,6 +13,7 @@ from memory.decisions.services.decisions import set_decision
 from memory.models import Decision
 from tests.sqlew.importing import Import, imported
 from tests.sqlew.old_file import OldFile
+from tests.stored_names import invisible_names
 
 pytestmark = pytest.mark.usefixtures("index_is_kept")
 
@@ -45,6 +46,32 @@ def test_a_decision_keeps_its_fields_and_time(
     assert decision.created_at == decision.updated_at == THEN
     assert sorted(decision.tags.values_list("name", flat=True)) == ["Own", "api"]
     assert list(decision.scopes.values_list("name", flat=True)) == ["user-service"]
+
+
+def test_names_lose_characters_that_nobody_sees_and_the_report_says_so(
+    apollo: Project, old: OldFile, take: Take
+) -> None:
+    old.decision(
+        "zw\u200b/key", "x", agent="be\u200bn", tags=["a\u2060pi", "\ufeffweb"], scopes=["us\u00ader"]
+    )
+    old.decision("zw/key", "y")
+    report = take()
+    decision = Decision.objects.in_project(apollo).get(key="zw/key")
+    assert str(decision.agent) == "ben"
+    assert sorted(decision.tags.values_list("name", flat=True)) == ["api", "web"]
+    assert list(decision.scopes.values_list("name", flat=True)) == ["user"]
+    assert invisible_names() == []
+    why = "characters that nobody sees are left out"
+    assert set(report.changes) == {
+        f"decisions (1): {why}: 'zw⟦U+200B⟧/key'",
+        f"agents (1): {why}: 'be⟦U+200B⟧n'",
+        f"tags (2): {why}: 'a⟦U+2060⟧pi', '⟦U+FEFF⟧web'",
+        f"scopes (1): {why}: 'us⟦U+00AD⟧er'",
+    }
+    assert report.reasons == [
+        "decisions (1): the same key as another, but for spaces or the way it is written: 'zw/key'"
+    ]
+    assert not take().is_new
 
 
 @pytest.mark.parametrize("version", [4, 5])

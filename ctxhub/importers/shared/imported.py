@@ -1,6 +1,5 @@
 """Finds rows imported before, by the old id that their metadata keeps."""
 
-import unicodedata
 from collections import defaultdict
 from datetime import datetime
 from typing import Any
@@ -8,7 +7,7 @@ from typing import Any
 from django.db.models.fields.json import KT
 
 from ctxhub.core.kit.errors import InvalidInput
-from ctxhub.core.kit.inputs import clean_name
+from ctxhub.core.kit.inputs import clean_new_name, plain_name
 
 IMPORTED_ID = "imported_id"
 
@@ -34,12 +33,12 @@ def clean_id(value: str | None) -> str:
     """The old id as metadata keep it. Raises InvalidInput."""
     if value is None:
         raise InvalidInput("its id is missing.")
-    return clean_name(value, "its id")
+    return clean_new_name(value, "its id")
 
 
 def as_id(value: str | None) -> str:
     """A reference to an old id, normalised like clean_id but never refused."""
-    return unicodedata.normalize("NFC", value or "").strip()
+    return plain_name(value or "")
 
 
 def add_new(taken: dict[str, Any], old_id: str, new: Any) -> None:

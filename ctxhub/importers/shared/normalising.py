@@ -5,7 +5,15 @@ from collections.abc import Iterable
 
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import InvalidInput
-from ctxhub.core.kit.inputs import LIST_LENGTH, WORD_LENGTH, clean_agent, clean_name, refuse_secret, separated
+from ctxhub.core.kit.inputs import (
+    LIST_LENGTH,
+    WORD_LENGTH,
+    clean_agent,
+    clean_new_name,
+    refuse_secret,
+    separated,
+)
+from ctxhub.core.text.invisible import invisible_places, marked_all, without_invisible
 from ctxhub.core.text.plurals import singular
 from ctxhub.importers.shared.report import Report
 
@@ -38,6 +46,13 @@ class Normaliser:
             self._report.left(kind, name, f"more than {LIST_LENGTH} on one thing")
         return list(kept.values())[:LIST_LENGTH]
 
+    def visible(self, kind: str, name: str) -> str:
+        """The name without characters that nobody sees, of which the report tells."""
+        if not invisible_places(name.strip()):
+            return name
+        self._report.changed(kind, marked_all(name), "characters that nobody sees are left out")
+        return without_invisible(name)
+
     def leave(self, kind: str, what: str | None, error: InvalidInput) -> None:
         """Report a refusal. Messages that differ only in numbers and quotations count as one reason."""
         shape = (kind, _VARIABLE_PARTS.sub("", error.message))
@@ -53,8 +68,9 @@ class Normaliser:
         return self._cache[kind, name]
 
     def _cleaned(self, kind: str, name: str) -> str:
+        name = self.visible(kind, name)
         if kind == "agents":
             return clean_agent(name)
-        word = clean_name(name, singular(kind), at_most=WORD_LENGTH)
+        word = clean_new_name(name, singular(kind), at_most=WORD_LENGTH)
         refuse_secret(word, singular(kind), self._caller)
         return word

@@ -10,11 +10,13 @@ from ctxhub.core.kit.errors import InvalidInput
 from ctxhub.core.kit.inputs import (
     NAME_LENGTH,
     clean_choice,
-    clean_name,
+    clean_new_name,
     clean_object,
     merge_object,
+    plain_name,
     refuse_secret,
 )
+from ctxhub.core.text.invisible import invisible_places, without_invisible
 
 UNTITLED = "untitled"
 
@@ -23,8 +25,11 @@ Notes = list[str]
 
 
 def normalise_name(value: str | None, field: str, notes: Notes, *, at_most: int = NAME_LENGTH) -> str:
-    """The name, truncated if too long; "untitled" if blank."""
-    name = unicodedata.normalize("NFC", value or "").strip()
+    """The name without characters that nobody sees, truncated if too long; "untitled" if blank."""
+    written = unicodedata.normalize("NFC", value or "").strip()
+    name = plain_name(without_invisible(written))
+    if invisible_places(written):
+        notes.append(f"its {field} held characters that nobody sees, which are left out")
     if not name:
         notes.append(f"it had no {field}")
         return UNTITLED
@@ -35,7 +40,7 @@ def normalise_name(value: str | None, field: str, notes: Notes, *, at_most: int 
 
 def cleaned_name(caller: Caller, value: str | None, notes: Notes) -> str:
     """The name normalised and validated. Raises InvalidInput."""
-    name = clean_name(normalise_name(value, "name", notes), "name")
+    name = clean_new_name(normalise_name(value, "name", notes), "name")
     refuse_secret(name, "name", caller)
     return name
 

@@ -60,7 +60,7 @@ def _cleaned(caller: Caller, old: OldChange, normaliser: Normaliser, root: PureP
         raise InvalidInput("its path is missing.")
     if old.at is None:
         raise InvalidInput("its time is not known.")
-    path = clean_file(_relative_to(old.path, root))
+    path = clean_file(normaliser.visible("changes", _relative_to(old.path, root)))
     refuse_secret(path, "path", caller)
     return NewChange(
         path=path,

@@ -80,7 +80,7 @@ def _cleaned(
         tags=normaliser.words("tags", current.tags),
         scopes=normaliser.words("scopes", current.scopes),
         created_at=min(moment.updated_at for moment in (row, *revisions)),
-        **clean_reasons(caller, key, current.reasons, normaliser),
+        **clean_reasons(caller, row.key, current.reasons, normaliser),
     )
     return NewDecision(full_row, revisions)
 
@@ -93,7 +93,7 @@ def _recency(old: OldDecision) -> tuple[datetime, bool]:
 def _row(caller: Caller, key: str, old: OldDecision, normaliser: Normaliser, at: datetime) -> DecisionRow:
     fields = clean_fields(
         caller,
-        key=key,
+        key=normaliser.visible("decisions", key),
         value=_value(old.value, is_number=old.is_number),
         version=old.version or FIRST_VERSION,
         status=DecisionStatus.ACTIVE if old.status is None else old.status,
