@@ -11,6 +11,12 @@ from ctxhub.mcp.json_rpc import END_BYTES
 
 LINE_BYTES = 64 * 1024 * 1024
 BUFFER_BYTES = 64 * 1024
+# U+0085, U+2028 and U+2029 in UTF-8, where no other character holds these bytes.
+_SEPARATORS = (
+    (b"\xc2\x85", rb"\u0085"),
+    (b"\xe2\x80\xa8", rb"\u2028"),
+    (b"\xe2\x80\xa9", rb"\u2029"),
+)
 
 
 class LineTooLong(Exception):
@@ -67,6 +73,17 @@ class LineReader:
                 if not line or not self._goes_on:
                     self._is_reading = False
                     return
+
+
+def one_line(json: bytes) -> bytes:
+    """The JSON with the line separators of Unicode escaped: some clients split lines at them.
+
+    They can stand in strings alone, and a parser reads the same text.
+    """
+    if not json.isascii():
+        for raw, escaped in _SEPARATORS:
+            json = json.replace(raw, escaped)
+    return json + b"\n"
 
 
 def read_line(file: IO[bytes]) -> bytes:

@@ -34,7 +34,7 @@ from ctxhub.mcp.json_rpc import (
     read_message,
     response,
 )
-from ctxhub.mcp.lines import LINE_BYTES, LineReader, LineTooLong, LineWriter
+from ctxhub.mcp.lines import LINE_BYTES, LineReader, LineTooLong, LineWriter, one_line
 from ctxhub.mcp.methods import Request, Result, Surface, Work, answer
 from ctxhub.mcp.waiting_calls import WaitingCall, WaitingCalls
 
@@ -137,7 +137,7 @@ class StdioServer:
             self._notice(message)
 
     def _write(self, message: dict[str, Any]) -> None:
-        self._out.write(to_json(message, inf_nan_mode="null") + b"\n")
+        self._out.write(one_line(to_json(message, inf_nan_mode="null")))
 
     def _refuse(self, request_id: Id | None, error: RpcError) -> None:
         self._write(error_response(request_id, error.body()))

@@ -79,3 +79,9 @@ def test_the_record_of_others_keeps_its_traceback() -> None:
     record.status_code = 403
     assert LineFormatter("{message}", style="{").format(record) == "refused"
     assert record.exc_info is not None
+
+
+def test_a_line_of_the_log_holds_no_other_line(lines: Callable[[], list[str]]) -> None:
+    """Separators of Unicode and orders to a terminal are marked, and so is what turns a text around."""
+    logging.getLogger("ctxhub").warning("agent %s", "be\u2028n\u0085\x1b[2J\u202e")
+    assert lines() == ["WARNING ctxhub: agent be⟦U+2028⟧n⟦U+0085⟧⟦U+001B⟧[2J⟦U+202E⟧"]

@@ -13,7 +13,7 @@ import pytest
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Project
 from ctxhub.mcp.json_rpc import find_request_id
-from ctxhub.mcp.lines import LINE_BYTES
+from ctxhub.mcp.lines import LINE_BYTES, one_line
 from memory.decisions.services.decisions import set_decision
 from memory.models import Decision
 from tests.stdio import LEGACY, StdioClient, command, environment, stdio_hub
@@ -359,3 +359,28 @@ def test_the_sdk_is_not_imported(apollo: Project) -> None:
     packages = {module.partition(".")[0] for module in err.decode().split()}
     assert "ctxhub" in packages
     assert packages.isdisjoint(SDK)
+
+
+@pytest.mark.parametrize("separator", ["\u0085", "\u2028", "\u2029"], ids=ascii)
+def test_an_answer_is_one_line_also_for_who_splits_at_the_separators_of_unicode(
+    separator: str, apollo: Project
+) -> None:
+    """Some readers of lines do: Python's str.splitlines, for one. What a client parses is unchanged."""
+    value = f"before{separator}after \\u2028 … 年"
+    with stdio_hub("--project", "apollo", "--agent", "ada") as client:
+        client.start()
+        client.call("decision", "set", key="ls/1", value=value)
+        get = call(7, "decision", action="get", key="ls/1")
+        client.write(json.dumps(get).encode())
+        line = client.read_line()
+        client.write(json.dumps(call(8, "decision", action=value)).encode())
+        refused = client.read_line()
+    assert [line.decode()] == line.decode().splitlines()
+    assert "… 年" in line.decode()
+    assert json.loads(json.loads(line)["result"]["content"][0]["text"])["decision"]["value"] == value
+    assert [refused.decode()] == refused.decode().splitlines()
+
+
+@pytest.mark.parametrize("text", ["plain", "年…é \u2027\u202a\u0084\u0086", "\U0010ffff\xc2"])
+def test_a_line_without_them_is_written_as_it_is(text: str) -> None:
+    assert one_line(text.encode()) == f"{text}\n".encode()

@@ -1,8 +1,12 @@
-"""The format of the log: one line for each record, a traceback for failures, and no credential in any."""
+"""The format of the log: one line for each record, a traceback for failures, and no credential in any.
+
+Characters that nobody sees are marked: some of them end a line, or turn its direction.
+"""
 
 import copy
 import logging
 
+from ctxhub.core.text.invisible import marked
 from ctxhub.core.text.secrets import mask_secrets
 
 
@@ -16,4 +20,4 @@ class LineFormatter(logging.Formatter):
         if getattr(record, "status_code", 500) < 500:
             record = copy.copy(record)
             record.exc_info = record.exc_text = None
-        return mask_secrets(super().format(record))[0]
+        return marked(mask_secrets(super().format(record))[0])

@@ -15,6 +15,7 @@ from ctxhub.core.accounts.services.rotation import clean_grace, rotate_token
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.errors import InvalidInput, shown
 from ctxhub.core.models import AccessToken
+from ctxhub.core.text.invisible import marked_all
 from ctxhub.management.projects import find_project
 from ctxhub.management.ready_lines import as_text, token_lines
 from ctxhub.management.refusals import as_command_errors, refuse_newer
@@ -143,7 +144,7 @@ def _described(token: AccessToken) -> str:
     if token.revoked_at:
         parts.append(f"revoked {clock.format_time(token.revoked_at)}")
     parts.append(f"last used {clock.format_time(token.last_used_at)}" if token.last_used_at else "never used")
-    return f"{token.pk}  {token.start}…  {token.name}: {', '.join(parts)}"
+    return marked_all(f"{token.pk}  {token.start}…  {token.name}: {', '.join(parts)}")
 
 
 def _moment(value: str) -> datetime:
