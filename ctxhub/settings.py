@@ -108,6 +108,7 @@ MIDDLEWARE = [
     "ctxhub.core.api.cors.CrossOrigin",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
+    "ctxhub.core.admin.marks.MarkInvisible",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "ctxhub.core.admin.known_browsers.KnownBrowsers",
