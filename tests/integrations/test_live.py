@@ -199,6 +199,16 @@ def test_the_guard_of_commits_asks_the_hub(at_hub: Workplace, ben_rest: RestClie
     assert "src/app.py is leased by ben until " in run.err
 
 
+def test_a_staged_name_that_the_hub_refuses_hides_no_other(at_hub: Workplace, ben_rest: RestClient) -> None:
+    lease(ben_rest)
+    for name in ("src/app.py", "src/a\u200bb.py", "src/c\u202ed.py", "docs/x.md"):
+        at_hub.write(name)
+    at_hub.git("add", ".")
+    run = at_hub.run("pre-commit")
+    assert run.code == 77
+    assert "src/app.py is leased by ben until " in run.err
+
+
 def test_a_person_without_a_token_is_told_nothing(at_hub: Workplace) -> None:
     at_hub.variables["CTXHUB_TOKEN"] = "not-a-token"
     assert is_silent(at_hub.event("session_start_startup"))
