@@ -5,11 +5,13 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import anyio
+import jsonschema_rs
 import pytest
 from jsonschema_rs import meta
 from mcp import Client
 
 from ctxhub.core.accounts.services.access_tokens import create_token
+from ctxhub.core.api.takes import takes
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import InvalidInput, NotAllowed
 from ctxhub.core.models import Project
@@ -123,13 +125,48 @@ def keys_of(schema: Any) -> list[str]:
     return [*schema, *(key for value in inner for key in keys_of(value))]
 
 
-def test_every_argument_of_every_action_is_declared(ada: Caller) -> None:
+def test_every_argument_of_every_action_is_declared_unless_it_is_marked(ada: Caller) -> None:
     for tool in list_tools(ada):
         declared = set(tool["inputSchema"]["properties"])
         wanted = {
-            a.name for action in all_tools()[tool["name"]].actions.values() for a in action.arguments.all
+            argument.name
+            for action in all_tools()[tool["name"]].actions.values()
+            for argument in action.arguments.all
+            if argument.is_declared
         }
         assert wanted | {"agent"} <= declared
+
+
+@pytest.mark.parametrize("surface", ["grouped", "flat"])
+def test_an_undeclared_argument_is_taken_and_helped_but_not_listed(
+    ada: Caller, probe: None, surface: str
+) -> None:
+    shown = list_tools(ada, surface=surface, only=["probe"])
+    listed = json.dumps([{**tool, "outputSchema": None} for tool in shown])
+    assert "text!" in listed
+    assert "exact" not in listed
+    assert call(ada, "probe", {"action": "weigh", "text": "x", "exact": "true"})["exact"] is True
+    helped = call(ada, "probe", {"action": "help"})["actions"]["weigh"]["arguments"]
+    assert helped == "text! exact=false"
+
+
+def test_no_undeclared_argument_is_required() -> None:
+    operations = [action for tool in all_tools().values() for action in tool.actions.values()]
+    arguments = [argument for action in operations for argument in action.arguments.all]
+    assert [argument.name for argument in arguments if argument.required and not argument.is_declared] == []
+
+
+@pytest.mark.parametrize("surface", ["grouped", "flat"])
+def test_clients_that_validate_let_undeclared_arguments_through(ada: Caller, surface: str) -> None:
+    for tool in list_tools(ada, surface=surface):
+        assert "additionalProperties" not in tool["inputSchema"], tool["name"]
+        schema = {**tool["inputSchema"], "required": []}
+        assert jsonschema_rs.is_valid(schema, {"format": "objects", "exact": True}), tool["name"]
+
+
+def test_openapi_shows_undeclared_arguments(probe: None) -> None:
+    [shown] = [each for each in takes("probe", "weigh").parameters() if each["name"] == "exact"]
+    assert shown["schema"] == {"type": "boolean"}
 
 
 def test_a_description_carries_a_signature_for_each_action(ada: Caller) -> None:

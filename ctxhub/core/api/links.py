@@ -9,12 +9,13 @@ from typing_extensions import TypedDict
 
 from ctxhub.core.api.pages import Page
 from ctxhub.core.api.schemas import LinkWalk
-from ctxhub.core.api.takes import Budget, Takes
+from ctxhub.core.api.takes import Takes
 from ctxhub.core.api.views import ProjectViewSet
 from ctxhub.core.given import give_ref
 from ctxhub.core.hub.selectors import links
 from ctxhub.core.kit.limits import REF
 from ctxhub.core.toolbox.argument_types import About
+from ctxhub.core.toolbox.common_arguments import Budget
 
 
 class LinkArguments(TypedDict):

@@ -10,11 +10,12 @@ from typing_extensions import TypedDict
 from ctxhub.core.accounts.selectors.access_tokens import Scope
 from ctxhub.core.accounts.selectors.people import find_role, is_superuser
 from ctxhub.core.api.project import caller_in, in_session, only_project, signed_in, speaking
-from ctxhub.core.api.takes import AGENT, Takes
+from ctxhub.core.api.takes import Takes
 from ctxhub.core.api.views import HubViewSet
 from ctxhub.core.kit.caller import ADMIN, READ, WRITE, Caller
 from ctxhub.core.kit.errors import InvalidInput
 from ctxhub.core.toolbox.argument_types import About, one_of
+from ctxhub.core.toolbox.common_arguments import AGENT
 
 
 class InProject(TypedDict, total=False):
@@ -32,7 +33,7 @@ class Me(TypedDict):
 
 
 class MeViewSet(HubViewSet):
-    common_parameters = (AGENT, *HubViewSet.common_parameters)
+    common_parameters = (AGENT.name, *HubViewSet.common_parameters)
     queries = {"retrieve": Takes(InProject)}
 
     @extend_schema(responses=Me)

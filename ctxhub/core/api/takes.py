@@ -4,7 +4,7 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from functools import cached_property
 from math import isfinite
-from typing import Annotated, Any
+from typing import Any
 
 from django.http import QueryDict
 from pydantic import ValidationError
@@ -13,22 +13,15 @@ from typing_extensions import TypedDict
 from ctxhub.core.api.argument_schemas import body_field, parameter
 from ctxhub.core.api.ids import parse_id
 from ctxhub.core.api.problems import refuse_unknown
-from ctxhub.core.kit.answers import MAX_TOKENS
 from ctxhub.core.kit.errors import CtxhubError, InvalidInput, shown
-from ctxhub.core.kit.limits import WORD
 from ctxhub.core.kit.unset import UNSET
 from ctxhub.core.toolbox.actions import Action, all_tools
-from ctxhub.core.toolbox.argument_types import About, Cursor, Limit, Number
+from ctxhub.core.toolbox.argument_types import Cursor, Limit
 from ctxhub.core.toolbox.arguments import Argument, Arguments, Problems
 from ctxhub.core.toolbox.batch_writes import Items, refuse_too_many
+from ctxhub.core.toolbox.common_arguments import AGENT, BUDGET, Budget
 
-AGENT = "agent"
 FLAGS = {"true": True, "1": True, "false": False, "0": False}
-Budget = Annotated[
-    Number, About(f"A budget for the answer, {MAX_TOKENS:,} at most; `omitted` counts what did not fit.")
-]
-MAX_TOKENS_ARGUMENT = Argument("max_tokens", Budget, False, UNSET)
-AGENT_ARGUMENT = Argument(AGENT, Annotated[str, About("Which of your agents speaks.", WORD)], False, UNSET)
 
 
 def takes(tool: str, action: str = "", **changes: Any) -> "Takes":
@@ -67,7 +60,7 @@ class Takes:
     @cached_property
     def arguments(self) -> Arguments:
         own = self._action.arguments if self._action else Arguments.of_dict(self._source)  # type: ignore[arg-type]
-        budget = [MAX_TOKENS_ARGUMENT] if self._action and self._action.takes_budget else []
+        budget = [BUDGET] if self._action and self._action.takes_budget else []
         more = Arguments.of_dict(self._also).all if self._also else []
         kept = [argument for argument in own.all if argument.name not in self._without]
         return Arguments([*map(self._relaxed, kept), *more, *budget])
@@ -141,7 +134,7 @@ class Takes:
 
     @cached_property
     def _arguments_and_agent(self) -> Arguments:
-        return Arguments([*self.arguments.all, AGENT_ARGUMENT])
+        return Arguments([*self.arguments.all, AGENT])
 
     def _relaxed(self, argument: Argument) -> Argument:
         if argument.name not in self._optional:

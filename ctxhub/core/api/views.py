@@ -26,7 +26,7 @@ from ctxhub.core.api.pages import CursorPages, Page
 from ctxhub.core.api.plain_text import NamedFormat
 from ctxhub.core.api.problems import invalid_filter
 from ctxhub.core.api.project import caller_in, in_session, speaking
-from ctxhub.core.api.takes import AGENT, NOTHING, Takes
+from ctxhub.core.api.takes import NOTHING, Takes
 from ctxhub.core.given import give_opened
 from ctxhub.core.hub.partial_reads import Excerpt, Opened, RequestedLines, clean_requested_lines
 from ctxhub.core.kit.answers import MAX_TOKENS, size
@@ -37,6 +37,7 @@ from ctxhub.core.kit.headers import header_text
 from ctxhub.core.kit.listing import with_arrays
 from ctxhub.core.kit.read_limit import limited_read
 from ctxhub.core.text.token_count import count_tokens
+from ctxhub.core.toolbox.common_arguments import AGENT
 from ctxhub.core.toolbox.dispatch import clean_max_tokens
 from ctxhub.core.toolbox.stored_answers import answer_once
 from ctxhub.core.use.tally import Call
@@ -197,7 +198,7 @@ class ProjectViewSet(HubViewSet):
     `scopes` names it where the method does not: GET reads, DELETE is an administrator's, the rest writes.
     """
 
-    common_parameters = (AGENT, *HubViewSet.common_parameters)
+    common_parameters = (AGENT.name, *HubViewSet.common_parameters)
     has_agent = True
     scopes: ClassVar[Mapping[str, str | None]] = {}
 
@@ -305,7 +306,7 @@ class ProjectViewSet(HubViewSet):
 
     def _read_body(self, request: Request) -> dict[str, Any]:
         body = super()._read_body(request)
-        body.pop(AGENT, None)
+        body.pop(AGENT.name, None)
         return body
 
 

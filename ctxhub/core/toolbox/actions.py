@@ -17,7 +17,8 @@ from ctxhub.core.kit.listing import HoldsLists, Listing
 from ctxhub.core.kit.tool_names import call_of, flat_name, is_flat, is_offered
 from ctxhub.core.refusals.services import KIND_OF_NAME, ref_in
 from ctxhub.core.toolbox.argument_types import present
-from ctxhub.core.toolbox.arguments import Arguments
+from ctxhub.core.toolbox.arguments import Argument, Arguments
+from ctxhub.core.toolbox.common_arguments import AGENT, BUDGET, COMMON, FORMAT, SESSION
 from ctxhub.core.toolbox.suggestions import (
     MOST_NAMES,
     fitting_action,
@@ -113,12 +114,12 @@ class Action:
     @cached_property
     def known(self) -> list[str]:
         """The names of all arguments that a call may have."""
-        return list(dict.fromkeys([*self.arguments.names, *self.common, SESSION]))
+        return list(dict.fromkeys([*self.arguments.names, *(argument.name for argument in self.common)]))
 
     @property
     def takes_session(self) -> bool:
         """Whether `session` is an argument of its own; any other call may have it to say whose work it is."""
-        return SESSION in self.arguments.names
+        return SESSION.name in self.arguments.names
 
     def check(self, given: Mapping[str, Any]) -> dict[str, Any]:
         """Validate and convert the arguments. Raises InvalidInput with suggestions.
@@ -126,7 +127,7 @@ class Action:
         If the unknown arguments fit another operation, `call` in the error names it.
         """
         try:
-            return self.arguments.check(given, self.shown_name, also=self.common)
+            return self.arguments.check(given, self.shown_name, also=self.also_allowed)
         except InvalidInput as error:
             arguments = present(given)
             unknown = [name for name in arguments if name not in self.known]
@@ -146,10 +147,20 @@ class Action:
             }
 
     @cached_property
-    def common(self) -> tuple[str, ...]:
+    def common(self) -> tuple[Argument, ...]:
         """The arguments that a call takes besides the action's own."""
-        shaping = [("format", self.holds_lists), ("max_tokens", self.takes_budget)]
-        return ("agent", *(name for name, is_taken in shaping if is_taken))
+        taken = [
+            (AGENT, True),
+            (FORMAT, self.holds_lists),
+            (BUDGET, self.takes_budget),
+            (SESSION, not self.takes_session),
+        ]
+        return tuple(argument for argument, is_taken in taken if is_taken)
+
+    @cached_property
+    def also_allowed(self) -> tuple[str, ...]:
+        """Those of `common` that an error offers: `session` repairs no call."""
+        return tuple(argument.name for argument in self.common if argument is not SESSION)
 
     @cached_property
     def holds_lists(self) -> bool:
@@ -172,7 +183,8 @@ class Action:
         description has already; this adds its own.
         """
         shared = _tools[self.tool].actions[self.takes_all_of].arguments.names if self.takes_all_of else ()
-        own = [a for a in self.arguments.all if a.name not in shared and (a.says or a.name not in OF_PARTS)]
+        of_action = [a for a in self.arguments.declared.all if a.name not in shared]
+        own = [a for a in of_action if a.says or a.name not in OF_PARTS]
         gists = [argument.gist(listed) for argument in own]
         listed |= {told for argument in own for told in argument.listed}
         rest = f"+ what {self.takes_all_of} takes" if self.takes_all_of else ""
@@ -271,9 +283,8 @@ class Tool:
         return f'{self.name} with action "help" lists the actions and their arguments.'
 
 
-SESSION = "session"
 OF_PARTS = ("limit", "cursor", "lines", "tail")
-COMMON_ARGUMENTS = ("action", "agent", "format", "max_tokens", SESSION)
+COMMON_ARGUMENTS = ("action", *(argument.name for argument in COMMON))
 
 _tools: dict[str, Tool] = {}
 
@@ -395,7 +406,7 @@ def _hint_of_refs(meant: Action, given: Collection[str], tool: str = "") -> str:
     if "refs" not in meant.arguments.names or "refs" in given or not isinstance(given, Mapping):
         return ""
     kinds = {"id": tool} if tool not in ("", meant.tool) else {}
-    ref = ref_in(given, {**kinds, **KIND_OF_NAME, SESSION: SESSION})
+    ref = ref_in(given, {**kinds, **KIND_OF_NAME, "session": "session"})
     return f"{meant.shown_name} takes refs: {ref or 'memory:17'}."
 
 

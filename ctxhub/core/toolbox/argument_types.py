@@ -39,6 +39,16 @@ class Says:
     in_description: bool = True
 
 
+@frozen
+class Undeclared:
+    """Marks an argument that works, but is not declared in the list of tools, where it costs tokens in every
+    session. Help, errors and OpenAPI show it. Such an argument is never required.
+    """
+
+
+UNDECLARED = Undeclared()
+
+
 @frozen(eq=False)
 class About:
     """What OpenAPI says about an argument beyond its type; costs a model no tokens.

@@ -24,7 +24,16 @@ from typing_extensions import TypedDict
 from ctxhub.core.kit.errors import SHOWN_NAMES, InvalidInput, shown_all, unknown_word
 from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.kit.unset import UNSET, Unset
-from ctxhub.core.toolbox.argument_types import About, Converts, IdOf, OverMcp, OverRest, Says, present
+from ctxhub.core.toolbox.argument_types import (
+    UNDECLARED,
+    About,
+    Converts,
+    IdOf,
+    OverMcp,
+    OverRest,
+    Says,
+    present,
+)
 from ctxhub.core.toolbox.json_schemas import argument_schema
 from ctxhub.core.toolbox.plain_values import Reader, reader_of
 from ctxhub.core.toolbox.suggestions import suggest_arguments
@@ -74,6 +83,11 @@ class Argument:
     def marks(self) -> tuple[Any, ...]:
         """What annotates its type."""
         return get_args(self.annotation)[1:] if get_origin(self.annotation) is Annotated else ()
+
+    @property
+    def is_declared(self) -> bool:
+        """Whether the list of tools declares it."""
+        return UNDECLARED not in self.marks
 
     @property
     def with_words(self) -> str:
@@ -175,6 +189,11 @@ class Arguments:
     def of_dict(cls, shape: type) -> Self:
         """The fields of a TypedDict."""
         return cls(_arguments_of_dict(shape))
+
+    @cached_property
+    def declared(self) -> "Arguments":
+        """Those that the list of tools declares."""
+        return Arguments([argument for argument in self.all if argument.is_declared])
 
     @cached_property
     def _readers(self) -> dict[str, Reader]:

@@ -19,8 +19,9 @@ from ctxhub.core.kit.listing import Listing, with_rows
 from ctxhub.core.kit.outcomes import telling_outcome
 from ctxhub.core.kit.read_limit import limited_read
 from ctxhub.core.refusals.services import KIND_OF_NAME, count_refusal, is_refusal, ref_in
-from ctxhub.core.toolbox.actions import SESSION, Action, find_tool
+from ctxhub.core.toolbox.actions import Action, find_tool
 from ctxhub.core.toolbox.argument_types import present
+from ctxhub.core.toolbox.common_arguments import AGENT, BUDGET, FORMAT, SESSION
 from ctxhub.core.toolbox.help import help_for
 from ctxhub.core.toolbox.stored_answers import answer_once
 from ctxhub.core.use import tally
@@ -74,13 +75,13 @@ def _call(
 
 
 def _run(caller: Caller, action: Action, given: dict[str, Any], request_id: str | None) -> dict[str, Any]:
-    if agent := _text(given, "agent"):
+    if agent := _text(given, AGENT.name):
         caller = caller.speaking_as(clean_agent(agent))
     refuse_name_of_person(caller)
     if agent:
         tally.running(caller, action.call, writes=action.writes)
     named = {} if action.takes_session else _take_session(given)
-    caller = caller.in_session(named.get(SESSION))
+    caller = caller.in_session(named.get(SESSION.name))
     shape, budget = _take_format(action, given), _take_budget(action, given)
     checked = action.check(given)
 
@@ -132,7 +133,7 @@ def _text(given: dict[str, Any], name: str) -> str | None:
 
 def _speaker(caller: Caller, arguments: Mapping[str, Any]) -> Caller:
     """The caller as the agent that a refused call names, if it may speak as that agent."""
-    agent = arguments.get("agent")
+    agent = arguments.get(AGENT.name)
     if not isinstance(agent, str) or not agent:
         return caller
     with suppress(CtxhubError):
@@ -152,20 +153,20 @@ def _ref_named(tool_name: str, arguments: Mapping[str, Any]) -> str:
 
 def _take_session(given: dict[str, Any]) -> dict[str, str]:
     """Take `session` from the arguments of an action that does not declare it."""
-    value = given.pop(SESSION, None)
-    return {} if value in (None, "") else {SESSION: clean_call_session(value, SESSION)}
+    value = given.pop(SESSION.name, None)
+    return {} if value in (None, "") else {SESSION.name: clean_call_session(value, SESSION.name)}
 
 
 def _take_format(action: Action, given: dict[str, Any]) -> dict[str, Any]:
     """Take `format`, for answers with lists, from the arguments."""
-    name = _text(given, "format") if action.holds_lists else None
-    chosen = clean_one_of(name or "rows", ["rows", "objects"], "format")
+    name = _text(given, FORMAT.name) if action.holds_lists else None
+    chosen = clean_one_of(name or "rows", FORMAT.choices, FORMAT.name)
     return {"as_objects": True} if chosen == "objects" else {}
 
 
 def _take_budget(action: Action, given: dict[str, Any]) -> dict[str, Any]:
     """Take `max_tokens`, for lists and paged texts, from the arguments."""
-    limit = given.pop("max_tokens", None) if action.takes_budget else None
+    limit = given.pop(BUDGET.name, None) if action.takes_budget else None
     return {} if limit is None else {"max_tokens": clean_max_tokens(limit)}
 
 

@@ -4,22 +4,25 @@ from typing import Any
 
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.toolbox.actions import Action, Tool
+from ctxhub.core.toolbox.common_arguments import AGENT, BUDGET, FORMAT, SESSION
+
+EVERYWHERE = {
+    AGENT: "agent (who speaks)",
+    SESSION: "session (its id or name)",
+    FORMAT: f"{FORMAT.signature} on lists",
+    BUDGET: BUDGET.signature,
+}
 
 
 def help_for(tool: Tool, caller: Caller) -> dict[str, Any]:
     """Return the actions the caller may use; `!` marks required arguments, `[]` lists, `{}` objects."""
     usable = [action for action in tool.actions.values() if action.is_usable_by(caller)]
+    taken = [AGENT, SESSION, *(argument for action in usable for argument in action.common)]
     return {
         "tool": tool.name,
         "does": tool.summary,
         "actions": {action.name or tool.name: _entry(action) for action in usable},
-        "everywhere": "".join(
-            [
-                "agent (who speaks), session (its id or name)",
-                ", format=rows|objects on lists" if any(action.holds_lists for action in usable) else "",
-                ", max_tokens" if any(action.takes_budget for action in usable) else "",
-            ]
-        ),
+        "everywhere": ", ".join(text for argument, text in EVERYWHERE.items() if argument in taken),
     }
 
 

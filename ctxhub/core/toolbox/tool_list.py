@@ -11,6 +11,7 @@ from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import InvalidInput, shown
 from ctxhub.core.kit.listing import Fitting, Listing
 from ctxhub.core.toolbox.actions import Action, Tool, all_tools, find_tool, kinds_of
+from ctxhub.core.toolbox.common_arguments import COMMON
 from ctxhub.core.toolbox.json_schemas import answer_schema
 
 # The order of every list of tools: clients cache lists, and models attend to the first ones most.
@@ -103,7 +104,7 @@ def in_order(names: Collection[str]) -> list[str]:
 def _grouped(caller: Caller, tool: Tool, actions: Sequence[Action]) -> dict[str, Any]:
     properties: dict[str, Any] = {} if tool.is_single else {"action": _TEXT}
     for action in actions:
-        for argument in action.arguments.all:
+        for argument in action.arguments.declared.all:
             properties[argument.name] = _either(properties.get(argument.name), argument.schema)
     properties |= _common(actions)
     required = [a.name for a in actions[0].arguments.all if a.required] if tool.is_single else []
@@ -128,11 +129,12 @@ def _description(tool: Tool, actions: Sequence[Action]) -> str:
 
 
 def _flat(caller: Caller, action: Action) -> dict[str, Any]:
-    properties = {a.name: a.schema for a in action.arguments.all} | _common([action])
+    declared = action.arguments.declared
+    properties = {a.name: a.schema for a in declared.all} | _common([action])
     return {
         "name": action.flat_name,
-        "description": f"{action.summary} {action.arguments}".strip(),
-        "inputSchema": _object(properties, [a.name for a in action.arguments.all if a.required]),
+        "description": f"{action.summary} {declared}".strip(),
+        "inputSchema": _object(properties, [a.name for a in declared.all if a.required]),
         "annotations": _hints(caller, [action]),
         "outputSchema": _output_schema(action),
         **_meta(all_tools()[action.tool]),
@@ -145,10 +147,9 @@ def _meta(tool: Tool) -> dict[str, Any]:
 
 
 def _common(actions: Sequence[Action]) -> dict[str, Any]:
-    """What calls take besides. `format` and `session` are taken, too, but cost tokens in every session."""
-    kinds = {"agent": _TEXT, "max_tokens": _NUMBER}
-    taken = {name for action in actions for name in action.common}
-    return {name: kind for name, kind in kinds.items() if name in taken}
+    """What calls take besides, as far as it is declared."""
+    taken = {argument.name for action in actions for argument in action.common}
+    return {a.name: a.schema for a in COMMON if a.is_declared and a.name in taken}
 
 
 def _object(properties: Mapping[str, Any], required: Sequence[str]) -> dict[str, Any]:

@@ -1,0 +1,20 @@
+"""The arguments that calls take besides those of their action."""
+
+from typing import Annotated
+
+from ctxhub.core.kit.answers import MAX_TOKENS
+from ctxhub.core.kit.limits import WORD
+from ctxhub.core.kit.unset import UNSET
+from ctxhub.core.toolbox.argument_types import UNDECLARED, About, Number, Ref, Says
+from ctxhub.core.toolbox.arguments import Argument
+
+Budget = Annotated[
+    Number, About(f"A budget for the answer, {MAX_TOKENS:,} at most; `omitted` counts what did not fit.")
+]
+
+AGENT = Argument("agent", Annotated[str, About("Which of your agents speaks.", WORD)], False, UNSET)
+# The id or the name of the session that the call belongs to.
+SESSION = Argument("session", Annotated[Ref, UNDECLARED], False, UNSET)
+FORMAT = Argument("format", Annotated[str, Says("rows|objects"), UNDECLARED], False, UNSET)
+BUDGET = Argument("max_tokens", Budget, False, UNSET)
+COMMON = (AGENT, FORMAT, BUDGET, SESSION)
