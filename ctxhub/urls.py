@@ -1,11 +1,12 @@
 """URLs of the admin, invitations, the REST API and the health checks. asgi.py serves `/mcp`."""
 
 from django.contrib import admin
-from django.urls import include, path
+from django.urls import include, path, re_path
 from django.views.generic import RedirectView
 
 from ctxhub.core.admin import joining, named_views, palette, search_page
 from ctxhub.core.admin.needs import live
+from ctxhub.core.api.views import unknown_address
 from ctxhub.health import healthz, readyz
 
 urlpatterns = [
@@ -18,6 +19,7 @@ urlpatterns = [
     path("invitation/", joining.show, name="invitation"),
     path("invitation/<str:secret>/", joining.follow_link, name="invitation_link"),
     path("api/", include("ctxhub.api_urls")),
+    re_path(r"^[aA][pP][iI](?:/|$)", unknown_address),
     path("healthz", healthz),
     path("readyz", readyz),
 ]

@@ -150,8 +150,13 @@ def stdio_hub(
 
 def answered(caller: Caller, lines: Iterable[str], folder: Path) -> list[dict[str, Any]]:
     """All that a connection answers to the lines, in this thread."""
+    return answered_bytes(caller, (line.encode() for line in lines), folder)
+
+
+def answered_bytes(caller: Caller, lines: Iterable[bytes], folder: Path) -> list[dict[str, Any]]:
+    """The same for lines that may be no text in UTF-8."""
     sent, written = folder / "sent", folder / "written"
-    sent.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    sent.write_bytes(b"".join(line + b"\n" for line in lines))
     with sent.open("rb") as source, written.open("wb") as sink:
         StdioServer(source.fileno(), sink.fileno(), caller, Surface()).serve()
     return [json.loads(line) for line in written.read_bytes().splitlines()]

@@ -1,1 +1,1 @@
-"""The MCP server, its transports and their authentication. Only this package imports the MCP SDK."""
+"""The MCP server, its transports and their authentication."""

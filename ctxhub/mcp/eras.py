@@ -57,7 +57,12 @@ def _later_version(method: str, params: Mapping[str, Any]) -> str:
             "the initialize handshake is not accepted",
             _supported(offered) if isinstance(offered, str) else {"supported": [*LATER_VERSIONS]},
         )
-    return _version_in_envelope(params)
+    version = version_in_envelope(params)
+    if not isinstance(version, str):
+        raise RpcError(INVALID_PARAMS, "the protocol-version envelope value must be a string")
+    if version not in LATER_VERSIONS:
+        raise RpcError(UNSUPPORTED_VERSION, "Unsupported protocol version", _supported(version))
+    return version
 
 
 def _has_envelope(params: Mapping[str, Any]) -> bool:
@@ -65,7 +70,8 @@ def _has_envelope(params: Mapping[str, Any]) -> bool:
     return isinstance(meta, Mapping) and VERSION in meta
 
 
-def _version_in_envelope(params: Mapping[str, Any]) -> str:
+def version_in_envelope(params: Mapping[str, Any]) -> Any:
+    """The version that a request of the later era names in its envelope. Raises RpcError without one."""
     meta = params.get("_meta")
     if not isinstance(meta, Mapping):
         raise RpcError(
@@ -77,12 +83,7 @@ def _version_in_envelope(params: Mapping[str, Any]) -> str:
         raise RpcError(
             INVALID_PARAMS, f"params._meta is missing the required envelope key(s): {', '.join(missing)}"
         )
-    version = meta[VERSION]
-    if not isinstance(version, str):
-        raise RpcError(INVALID_PARAMS, "the protocol-version envelope value must be a string")
-    if version not in LATER_VERSIONS:
-        raise RpcError(UNSUPPORTED_VERSION, "Unsupported protocol version", _supported(version))
-    return version
+    return meta[VERSION]
 
 
 def _supported(requested: str) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Serves `/mcp` and Django in one ASGI process. Checks token, Host and Origin before it calls the SDK."""
+"""Serves `/mcp` and Django in one ASGI process. Checks Host, Origin and token before it reads a body."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, MutableMapping
@@ -8,32 +8,32 @@ from urllib.parse import parse_qs, urlsplit
 
 from django.conf import settings
 from django.http.request import split_domain_port, validate_host
-from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
-from mcp.server.transport_security import TransportSecuritySettings
+from pydantic_core import to_json
 
 from ctxhub.core.accounts.services.access_tokens import authenticate, authenticate_remembered
 from ctxhub.core.call_sessions import clean_call_session
 from ctxhub.core.kit.background import flush_all
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import CtxhubError, InvalidInput, NotAllowed, Unauthenticated
-from ctxhub.core.kit.failures import Failure, failure_of, log_failure
+from ctxhub.core.kit.failures import failure_of, log_failure
 from ctxhub.core.kit.headers import AGENT_HEADER, CLIENT_HEADER, SESSION_HEADER, header_text
 from ctxhub.core.kit.inputs import clean_agent
 from ctxhub.core.kit.write_queue import QueueTimeout
-from ctxhub.mcp import cross_origin, request_bodies
+from ctxhub.mcp import cross_origin, media_types, request_bodies
 from ctxhub.mcp.addresses import take_proxy_headers
 from ctxhub.mcp.call_threads import run_for
 from ctxhub.mcp.connections import when_ending
 from ctxhub.mcp.db_threads import run_in_thread
+from ctxhub.mcp.http_messages import Reply, answer_body
 from ctxhub.mcp.json_size import refuse_many_values
 from ctxhub.mcp.long_polling import with_long_polling
 from ctxhub.mcp.methods import Surface
+from ctxhub.mcp.not_found import HOW_TO_SEND, nothing_at
 from ctxhub.mcp.periodic_cleanup import run_periodic_cleanup
-from ctxhub.mcp.refusals import FAILURE, refuse, refuse_media_type, send_json, status_of, with_own_refusals
-from ctxhub.mcp.request_bodies import ClientGone, TooLong, TooSlow, read_body, with_body
+from ctxhub.mcp.refusals import refuse, send_json, status_of
+from ctxhub.mcp.request_bodies import ClientGone, TooLong, TooSlow, read_body
 from ctxhub.mcp.rest_requests import bearer_token, share_of, verified_share, written_project
 from ctxhub.mcp.schema_watch import watch_schema
-from ctxhub.mcp.server import Context, build_server
 from ctxhub.mcp.shares import HUB, Share
 from ctxhub.mcp.wakeups import watch
 from ctxhub.mcp.write_slots import write_slot
@@ -47,9 +47,11 @@ Answer = Callable[[Scope, bytes], list[Message]]
 
 Mode = Literal["both", "api", "mcp"]
 
-CALLER = "ctxhub.caller"
 PATHS = ("/mcp", "/mcp/")
-SENT_ONCE = (b"host", b"authorization", b"origin")
+SENT_ONCE = (
+    *(b"host", b"authorization", b"origin"),
+    *(b"mcp-protocol-version", b"mcp-method", b"mcp-name"),
+)
 
 
 class Dispatcher:
@@ -69,13 +71,7 @@ class Dispatcher:
         self._runs_tasks = runs_tasks
         self._serves_mcp = mode in ("both", "mcp")
         self._serves_django = mode in ("both", "api")
-        self._manager = StreamableHTTPSessionManager(
-            build_server(_caller_of, surface or Surface(), _note_failure),
-            json_response=True,
-            stateless=True,
-            security_settings=TransportSecuritySettings(enable_dns_rebinding_protection=False),
-            max_request_body_size=_max_message_bytes(),
-        )
+        self._surface = surface or Surface()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
@@ -87,6 +83,8 @@ class Dispatcher:
             await answer(send, 400, InvalidInput(f"The header {name} was sent twice."))
         elif scope["path"] in PATHS and self._serves_mcp:
             await self._serve_mcp(scope, receive, send)
+        elif nothing := nothing_at(scope["path"], serves_mcp=self._serves_mcp):
+            await _refuse(cross_origin.with_cors_headers(_headers(scope), send), 404, nothing)
         elif self._serves_django or scope.get("path") in ("/healthz", "/readyz"):
             await self._serve_django(scope, receive, send)
         else:
@@ -126,18 +124,17 @@ class Dispatcher:
         return await with_long_polling(lambda: run_for(share, self._django, dict(scope), body))
 
     async def _run_lifespan(self, receive: Receive, send: Send) -> None:
-        """Runs the SDK's tasks and the periodic cleanup as long as the process runs; writes what waits."""
+        """Runs the periodic cleanup as long as the process runs; writes what waits."""
         await receive()
         watch.begin()
         when_ending.append(watch.end)
-        async with self._manager.run():
-            tasks = [run_periodic_cleanup(), watch_schema()] if self._runs_tasks else []
-            running = [asyncio.create_task(task) for task in tasks]
-            await send({"type": "lifespan.startup.complete"})
-            await receive()
-            when_ending.remove(watch.end)
-            for task in running:
-                task.cancel()
+        tasks = [run_periodic_cleanup(), watch_schema()] if self._runs_tasks else []
+        running = [asyncio.create_task(task) for task in tasks]
+        await send({"type": "lifespan.startup.complete"})
+        await receive()
+        when_ending.remove(watch.end)
+        for task in running:
+            task.cancel()
         # Not left to atexit: uvicorn ends with the signal that stopped it.
         await run_in_thread(HUB, flush_all)
         await send({"type": "lifespan.shutdown.complete"})
@@ -172,12 +169,17 @@ class Dispatcher:
         except ClientGone:
             return
         else:
-            if refusal := refuse_media_type(headers):
-                await refuse(send, *refusal, body)
-                return
-            scope = {**scope, "path": "/mcp", CALLER: caller}
-            send = with_own_refusals(scope, body, send)
-            await self._manager.handle_request(scope, with_body(body, receive), send)
+            await self._answer(body, headers, caller, send)
+
+    async def _answer(self, body: bytes, headers: dict[str, str], caller: Caller, send: Send) -> None:
+        if refusal := media_types.refuse_body(headers):
+            await refuse(send, *refusal, body)
+        elif (media_type := media_types.accepted(headers)) is None:
+            hint = f"Send the header Accept: {media_types.JSON}, {media_types.EVENTS}."
+            await refuse(send, 406, InvalidInput("MCP is answered in JSON.", hint=hint), body)
+        else:
+            reply = await answer_body(body, headers, caller, self._surface)
+            await _send_reply(send, reply, media_type)
 
 
 def _sent_twice(scope: Scope) -> str:
@@ -187,17 +189,27 @@ def _sent_twice(scope: Scope) -> str:
 
 
 def _headers(scope: Scope) -> dict[str, str]:
-    return {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]}
+    """The headers by their names in lower case; what was sent in several lines is joined."""
+    headers: dict[str, str] = {}
+    for name, value in scope["headers"]:
+        key, text = name.decode("latin-1").lower(), value.decode("latin-1")
+        headers[key] = f"{headers[key]}, {text}" if key in headers else text
+    return headers
 
 
-def _caller_of(context: Context) -> Caller:
-    caller: Caller = context.request.scope[CALLER]  # type: ignore[union-attr]
-    return caller
-
-
-def _note_failure(context: Context, failure: Failure) -> None:
-    if "retry_after" in failure.details:
-        context.request.scope[FAILURE] = failure  # type: ignore[union-attr]
+async def _send_reply(send: Send, reply: Reply, media_type: str) -> None:
+    """Send the message as JSON, or as the only event of a stream to a client that takes nothing else."""
+    if reply.failure is not None:
+        await send_json(send, reply.status, reply.failure, reply.message or {})
+        return
+    body = b"" if reply.message is None else to_json(reply.message, inf_nan_mode="null")
+    if body and media_type == media_types.EVENTS:
+        body = b"event: message\ndata: %b\n\n" % body
+    headers = [(b"content-length", str(len(body)).encode())]
+    if body:
+        headers.append((b"content-type", media_type.encode()))
+    await send({"type": "http.response.start", "status": reply.status, "headers": headers})
+    await send({"type": "http.response.body", "body": body})
 
 
 async def _caller(scope: Scope, headers: dict[str, str], admit: Callable[[Caller], Caller] | None) -> Caller:
@@ -206,10 +218,7 @@ async def _caller(scope: Scope, headers: dict[str, str], admit: Callable[[Caller
     Raises Unauthenticated without a valid token, and what `admit` raises.
     """
     if not (token := bearer_token(headers)):
-        raise Unauthenticated(
-            "This hub needs a token.",
-            hint="Send the header Authorization: Bearer TOKEN (manage.py token create).",
-        )
+        raise Unauthenticated("This hub needs a token.", hint=HOW_TO_SEND)
     if (caller := authenticate_remembered(token)) is None:
         caller = await run_in_thread(share_of(scope, headers), authenticate, token)
     caller = admit(caller) if admit else caller

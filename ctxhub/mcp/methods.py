@@ -17,12 +17,13 @@ from ctxhub.core.toolbox.tool_list import find_call, list_tools, offered_tools
 from ctxhub.core.use.tally import Call
 from ctxhub.mcp import params as kinds
 from ctxhub.mcp.eras import LATER_VERSIONS, negotiated
-from ctxhub.mcp.json_rpc import INVALID_PARAMS, METHOD_NOT_FOUND, RpcError
+from ctxhub.mcp.json_rpc import INVALID_PARAMS, METHOD_NOT_FOUND, RpcError, object_in
 from ctxhub.mcp.results import TOKENS, answer_result, error_result
 
 REQUEST_ID = "ctxhub/request_id"
 SESSION = "ctxhub/session"
 LIST_TTL_MS = 60_000
+WRONG_PARAMS = "Invalid request parameters"
 
 SERVER = {"name": "ctxhub", "title": "ctxhub", "version": __version__}
 CAPABILITIES = {"tools": {"listChanged": False}}
@@ -80,8 +81,8 @@ class Work(NamedTuple):
 class Method(NamedTuple):
     """The check of its params until 2025-11-25 and from 2026-07-28, None where it does not exist."""
 
-    earlier: kinds.Check | None
-    later: kinds.Check | None
+    earlier: kinds.fields | None
+    later: kinds.fields | None
     answer: Callable[[Request], Result | Work] | None = None
 
 
@@ -93,11 +94,11 @@ def answer(request: Request) -> Result | Work:
     if method is None or check is None:
         raise RpcError(METHOD_NOT_FOUND, "Method not found", request.method)
     if not check(request.params):
-        raise RpcError(INVALID_PARAMS, "Invalid request parameters", "")
+        raise RpcError(INVALID_PARAMS, f"{WRONG_PARAMS}: {check.problem(request.params)}")
     if method.answer is None:
         raise RpcError(METHOD_NOT_FOUND, "Method not found", request.method)
     if not request.is_open and request.method not in ALWAYS:
-        raise RpcError(INVALID_PARAMS, "Invalid request parameters", "")
+        raise RpcError(INVALID_PARAMS, f"{WRONG_PARAMS}: a connection begins with initialize.")
     result = method.answer(request)
     return _of_later_era(result) if is_later else result
 
@@ -163,7 +164,7 @@ def _call_tool(request: Request) -> Result | Work:
         with _naming(request.surface):
             tool, arguments = find_call(
                 request.params["name"],
-                request.params.get("arguments") or {},
+                object_in(request.params.get("arguments")) or {},
                 profile=request.surface.profile,
                 only=request.surface.only,
             )

@@ -7,6 +7,8 @@ import re
 from collections.abc import Callable
 from typing import Any
 
+from ctxhub.mcp.json_rpc import kind_of, object_in
+
 Check = Callable[[Any], bool]
 
 _WHOLE = re.compile(r"\s*[+-]?[0-9]+(\.0*)?\s*")
@@ -39,8 +41,19 @@ def mapping(value: Any) -> bool:
     return isinstance(value, dict)
 
 
-def maybe(check: Check) -> Check:
-    return lambda value: value is None or check(value)
+def arguments(value: Any) -> bool:
+    """An object, also as the text of its JSON."""
+    return mapping(object_in(value))
+
+
+class maybe:  # noqa: N801
+    """What may be absent."""
+
+    def __init__(self, check: Check) -> None:
+        self.check = check
+
+    def __call__(self, value: Any) -> bool:
+        return value is None or self.check(value)
 
 
 def either(*checks: Check) -> Check:
@@ -59,14 +72,37 @@ def mapping_of(check: Check) -> Check:
     return lambda value: isinstance(value, dict) and all(check(item) for item in value.values())
 
 
-def fields(checks: dict[str, Check]) -> Check:
+class fields:  # noqa: N801
     """An object with these fields; it may have others."""
-    named = tuple(checks.items())
 
-    def check_fields(value: Any) -> bool:
-        return isinstance(value, dict) and all(check(value.get(name)) for name, check in named)
+    def __init__(self, checks: dict[str, Check]) -> None:
+        self._named = tuple(checks.items())
 
-    return check_fields
+    def __call__(self, value: Any) -> bool:
+        return isinstance(value, dict) and all(check(value.get(name)) for name, check in self._named)
+
+    def problem(self, value: dict[str, Any], path: str = "params") -> str:
+        """What is wrong with the first field that is refused: "params.name is missing."; "" if none is."""
+        for name, check in self._named:
+            given, at = value.get(name), f"{path}.{name}"
+            if check(given):
+                continue
+            if isinstance(check, fields) and isinstance(given, dict):
+                return check.problem(given, at)
+            if given is None:
+                return f"{at} is missing."
+            wanted = _WANTED.get(check.check if isinstance(check, maybe) else check)
+            return f"{at} must be {wanted}, not {kind_of(given)}." if wanted else f"{at} is not valid."
+        return ""
+
+
+_WANTED: dict[Check, str] = {
+    text: "a text",
+    token: "a text or a whole number",
+    flag: "true or false",
+    arguments: "an object",
+    mapping: "an object",
+}
 
 
 def with_token(check: Check) -> Check:
@@ -97,12 +133,12 @@ REFERENCE = either(
     fields({"type": one_of("ref/prompt"), "name": text, "title": maybe(text)}),
     fields({"type": one_of("ref/resource"), "uri": text}),
 )
-COMPLETION = {
+COMPLETION: dict[str, Check] = {
     "ref": REFERENCE,
     "argument": fields({"name": text, "value": text}),
     "context": maybe(fields({"arguments": TEXTS})),
 }
-CAPABILITIES = {
+CAPABILITIES: dict[str, Check] = {
     "elicitation": maybe(fields({"form": maybe(mapping), "url": maybe(mapping)})),
     "sampling": maybe(fields({"context": maybe(mapping), "tools": maybe(mapping)})),
     "experimental": MAPPINGS,
@@ -110,17 +146,17 @@ CAPABILITIES = {
 }
 
 # Of requests that are sent again with the input that a server has asked for; this one asks for none.
-_RETRY = {"inputResponses": MAPPINGS, "requestState": maybe(text)}
-_CALL = {
+_RETRY: dict[str, Check] = {"inputResponses": MAPPINGS, "requestState": maybe(text)}
+_CALL: dict[str, Check] = {
     **_RETRY,
     "name": text,
-    "arguments": maybe(mapping),
+    "arguments": maybe(arguments),
     "task": maybe(fields({"ttl": maybe(whole)})),
 }
 
 # -- Until 2025-11-25 ------------------------------------------------------------------------------
 
-_META = {"_meta": maybe(with_token(mapping))}
+_META: dict[str, Check] = {"_meta": maybe(with_token(mapping))}
 _TASKS = fields(
     {
         "cancel": maybe(mapping),
@@ -159,7 +195,7 @@ VERSION, CLIENT_CAPABILITIES, CLIENT_INFO, LOG_LEVEL = (
     for name in ("protocolVersion", "clientCapabilities", "clientInfo", "logLevel")
 )
 
-_ENVELOPE = {
+_ENVELOPE: dict[str, Check] = {
     "_meta": with_token(
         fields(
             {

@@ -47,16 +47,6 @@ async def read_body(headers: dict[str, str], receive: Receive, *, at_most: int |
         raise TooSlow from error
 
 
-def with_body(body: bytes, receive: Receive) -> Receive:
-    """Return a `receive` that delivers `body` in one message, then what `receive` delivers."""
-    pending = [{"type": "http.request", "body": body, "more_body": False}]
-
-    async def receive_body_first() -> Message:
-        return pending.pop() if pending else await receive()
-
-    return receive_body_first
-
-
 async def _read_chunks(receive: Receive, limit: int) -> bytes:
     body = bytearray()
     while True:

@@ -1,20 +1,20 @@
 """The session that a call names over MCP: `_meta`, the header, and the options of `runmcp`."""
 
+import json
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
-import anyio
 import pytest
 from django.core.management import CommandError, call_command
-from mcp import Client
 
 from ctxhub.core.accounts.services.access_tokens import create_token
 from ctxhub.core.models import Project
 from ctxhub.management.commands.runmcp import find_caller, find_session_name
-from ctxhub.mcp.methods import Surface
-from ctxhub.mcp.server import build_server
 from tests.hub import LiveHub, McpClient
+from tests.mcp.transcript import hello, request
 from tests.probe import probe_tool
+from tests.stdio import answered
 
 pytestmark = pytest.mark.one_engine
 
@@ -90,16 +90,16 @@ def test_a_process_on_stdio_is_a_window_and_may_name_its_session(
     assert unnamed[0].window is not unnamed[1].window
 
 
-def test_a_call_on_stdio_names_another_session(apollo: Project) -> None:
+@pytest.mark.django_db(transaction=True)
+def test_a_call_on_stdio_names_another_session(apollo: Project, tmp_path: Path) -> None:
     caller = find_caller("apollo", "ada", "", "evening")
 
-    async def sessions() -> list[str]:
-        async with Client(build_server(lambda _: caller, Surface())) as client:
-            metas: list[Any] = [None, {"ctxhub/session": "meta"}]
-            answers = [await client.call_tool("probe", {"action": "look"}, meta=meta) for meta in metas]
-            return [answer.content[0].text for answer in answers]  # type: ignore[union-attr]
-
-    first, second = anyio.run(sessions)
+    looks = [
+        request("tools/call", {"name": "probe", "arguments": {"action": "look"}, **meta})
+        for meta in ({}, {"_meta": {"ctxhub/session": "meta"}})
+    ]
+    _, *answers = answered(caller, map(json.dumps, [hello(), *looks]), tmp_path)
+    first, second = (answer["result"]["content"][0]["text"] for answer in answers)
     assert first == '{"session":"evening","argument":null,"has_window":true}'
     assert '"session":"meta"' in second
 

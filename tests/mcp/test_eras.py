@@ -1,13 +1,15 @@
 """Both eras of the protocol at one URL: a handshake until 2025-11-25, none from 2026-07-28."""
 
 import json
+from http.client import HTTPConnection
 from typing import Any
 
 import pytest
 
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.toolbox.instructions import instructions
-from tests.hub import McpClient, Reply
+from tests.hub import LiveHub, McpClient, Reply
+from tests.timing import PATIENCE_SECONDS
 
 pytestmark = pytest.mark.one_engine
 
@@ -55,6 +57,36 @@ def test_an_unknown_version_is_offered_a_supported_one(ada_mcp: McpClient) -> No
     assert initialize(ada_mcp, "1999-01-01")["protocolVersion"] == "2025-11-25"
 
 
+SERVED = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", MODERN]
+
+
+@pytest.mark.parametrize("named", ["2027-01-01", MODERN, "2025-06-18", "nonsense"])
+@pytest.mark.parametrize("offered", ["2027-01-01", "2025-06-18"])
+def test_a_handshake_negotiates_whatever_the_header_names(
+    ada_mcp: McpClient, named: str, offered: str
+) -> None:
+    info = {"name": "tests", "version": "1"}
+    params = {"protocolVersion": offered, "capabilities": {}, "clientInfo": info}
+    message = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params}
+    reply = ada_mcp.send("POST", "/mcp", message, {"Mcp-Protocol-Version": named})
+    assert reply.status == 200
+    negotiated = reply.body["result"]["protocolVersion"]
+    assert negotiated == (offered if offered in SERVED else "2025-11-25")
+
+
+@pytest.mark.parametrize("message", [{"id": 1, "method": "ping"}, {"method": "notifications/initialized"}])
+def test_a_version_in_the_header_that_is_not_served_is_refused_by_name(
+    ada_mcp: McpClient, message: dict[str, Any]
+) -> None:
+    reply = ada_mcp.send(
+        "POST", "/mcp", {"jsonrpc": "2.0", **message}, {"Mcp-Protocol-Version": "2027-01-01"}
+    )
+    assert (reply.status, reply.body["id"]) == (400, message.get("id"))
+    error = reply.body["error"]
+    assert (error["code"], error["data"]) == (-32022, {"supported": SERVED, "requested": "2027-01-01"})
+    assert all(word in error["message"] for word in ("MCP-Protocol-Version", "'2027-01-01'", *SERVED))
+
+
 def test_no_handshake_and_no_session_are_needed(ada_mcp: McpClient) -> None:
     reply = ada_mcp.send("POST", "/mcp", {"jsonrpc": "2.0", "id": 1, "method": "tools/list"})
     assert reply.body["result"]["tools"]
@@ -86,11 +118,36 @@ def test_the_tools_are_the_same_in_both_eras(ada_mcp: McpClient) -> None:
 
 def test_headers_that_contradict_the_body_are_refused(ada_mcp: McpClient) -> None:
     message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "hub", "_meta": META}}
-    for headers in (
-        {"mcp-protocol-version": MODERN, "mcp-method": "tools/list"},
-        {"mcp-protocol-version": MODERN, "mcp-method": "tools/call", "mcp-name": "decision"},
-    ):
-        assert ada_mcp.send("POST", "/mcp", message, headers).status == 400
+    for header, headers in {
+        "Mcp-Method": {"mcp-method": "tools/list"},
+        "Mcp-Name": {"mcp-method": "tools/call", "mcp-name": "decision"},
+    }.items():
+        reply = ada_mcp.send("POST", "/mcp", message, {"mcp-protocol-version": MODERN, **headers})
+        assert (reply.status, reply.body["id"], reply.body["error"]["code"]) == (400, 1, -32020)
+        assert f"The header {header} names" in reply.body["error"]["message"]
+
+
+def test_a_name_in_the_header_may_be_in_base64(ada_mcp: McpClient) -> None:
+    message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "hub", "_meta": META}}
+    headers = {"mcp-protocol-version": MODERN, "mcp-method": "tools/call"}
+    for name, status in (("=?base64?aHVi?=", 200), ("=?base64?aHV?=", 400), ("=?base64?ZGVj?=", 400)):
+        assert ada_mcp.send("POST", "/mcp", message, {**headers, "mcp-name": name}).status == status
+
+
+@pytest.mark.parametrize("header", ["Mcp-Protocol-Version", "Mcp-Method"])
+def test_a_header_of_the_protocol_that_comes_twice_is_refused(
+    hub: LiveHub, ada_token: str, header: str
+) -> None:
+    connection = HTTPConnection("127.0.0.1", hub.port, timeout=PATIENCE_SECONDS)
+    connection.putrequest("POST", "/mcp")
+    for value in (MODERN, "2025-06-18"):
+        connection.putheader(header, value)
+    connection.putheader("Content-Length", "0")
+    connection.endheaders()
+    response = connection.getresponse()
+    assert response.status == 400
+    assert header in response.read().decode()
+    connection.close()
 
 
 @pytest.mark.parametrize("era", ["earlier", "later"])

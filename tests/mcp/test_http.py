@@ -11,7 +11,8 @@ from pytest_django import Settings
 from ctxhub.core.accounts.services.access_tokens import create_token, revoke_token
 from ctxhub.core.models import Project
 from ctxhub.mcp import request_bodies
-from tests.hub import LiveHub, McpClient, Reply
+from tests.hub import LiveHub, McpClient, Reply, RestClient
+from tests.mcp.transcript import META, MODERN
 from tests.stored_names import invisible_names
 from tests.timing import PATIENCE_SECONDS
 
@@ -70,9 +71,51 @@ def test_a_revoked_token_is_refused_at_once(hub: LiveHub, apollo: Project) -> No
     assert client.send("POST", "/mcp", PING).status == 401
 
 
-def test_no_oauth_metadata_is_advertised(hub: LiveHub) -> None:
-    for path in ("oauth-protected-resource", "oauth-protected-resource/mcp", "oauth-authorization-server"):
-        assert hub.http().send("GET", f"/.well-known/{path}").status == 404
+# -- What is not there -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("method", ["GET", "POST", "HEAD", "OPTIONS"])
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/.well-known/oauth-protected-resource",
+        "/.well-known/oauth-protected-resource/mcp",
+        "/.well-known/oauth-authorization-server",
+        "/.well-known/openid-configuration/mcp",
+        "/mcp/.well-known/openid-configuration",
+        "/register",
+        "/authorize",
+        "/token",
+    ],
+)
+def test_clients_that_look_for_oauth_are_told_that_tokens_are_static(
+    hub: LiveHub, method: str, path: str
+) -> None:
+    reply = hub.http().send(method, path, headers={"Accept": "text/html"})
+    assert (reply.status, reply.headers["content-type"]) == (404, "application/json")
+    if method != "HEAD":
+        assert (reply.body["error"], "static tokens only" in reply.body["message"]) == ("not_found", True)
+        assert "Authorization: Bearer" in reply.body["hint"]
+        assert len(json.dumps(reply.body)) < 200
+
+
+@pytest.mark.parametrize("method", ["GET", "POST", "DELETE", "OPTIONS"])
+@pytest.mark.parametrize(
+    "path", ["/.well-known/security.txt", "/.well-known/", "/MCP", "/mcp/x", "/api", "/API/v1/", "/api/v1/x"]
+)
+def test_what_is_not_there_is_told_in_json_whatever_is_asked_for(
+    hub: LiveHub, method: str, path: str
+) -> None:
+    reply = hub.http().send(method, path, headers={"Accept": "text/html"})
+    assert (reply.status, reply.headers["content-type"]) == (404, "application/json")
+    assert reply.body["error"] == "not_found"
+    assert path in reply.body["message"]
+
+
+def test_an_object_that_is_not_there_is_told_in_json_to_browsers(ada_rest: RestClient) -> None:
+    reply = ada_rest.send("GET", ada_rest._url("decisions/never-set/"), headers={"Accept": "text/html"})
+    assert (reply.status, reply.headers["content-type"]) == (404, "application/json")
+    assert reply.body["error"] == "not_found"
 
 
 # -- Host and Origin -------------------------------------------------------------------------------
@@ -182,7 +225,6 @@ def test_a_body_that_is_not_sent_in_time_is_refused(
         ("Content-Type", "application/jsonx", 415),
         ("Content-Type", "", 415),
         ("Accept", "text/html", 406),
-        ("Accept", "", 406),
     ],
 )
 def test_other_media_types_are_refused_with_the_right_header(
@@ -196,10 +238,76 @@ def test_other_media_types_are_refused_with_the_right_header(
 
 @pytest.mark.parametrize(
     ("header", "value"),
-    [("Content-Type", "application/json; charset=utf-8"), ("Accept", "*/*"), ("Accept", "application/json")],
+    [
+        ("Content-Type", "application/json; charset=utf-8"),
+        ("Content-Type", 'APPLICATION/Json;Charset="UTF-8"'),
+        ("Accept", "*/*"),
+        ("Accept", ""),
+        ("Accept", "application/json"),
+        ("Accept", "Application/JSON;q=0.5;v=1"),
+        ("Accept", "application/*"),
+        ("Accept", "text/html, text/event-stream;q=0.9, */*;q=0.1"),
+        ("Accept", "application/json;q=high"),
+    ],
 )
 def test_json_media_types_are_served(ada_mcp: McpClient, header: str, value: str) -> None:
-    assert ada_mcp.send("POST", "/mcp", PING, {header: value}).body["result"] == {}
+    reply = ada_mcp.send("POST", "/mcp", PING, {header: value})
+    assert (reply.body["result"], reply.headers["content-type"]) == ({}, "application/json")
+
+
+def test_without_accept_any_type_is_taken(hub: LiveHub, ada_token: str) -> None:
+    connection = http.client.HTTPConnection("127.0.0.1", hub.port, timeout=PATIENCE_SECONDS)
+    headers = {"Content-Type": "application/json", "Authorization": f"Bearer {ada_token}"}
+    connection.request("POST", "/mcp", json.dumps(PING), headers)
+    response = connection.getresponse()
+    assert (response.status, json.loads(response.read())["result"]) == (200, {})
+    connection.close()
+
+
+@pytest.mark.parametrize("accept", ["text/event-stream", "TEXT/*", "application/json;q=0, */*"])
+def test_who_takes_events_alone_gets_the_answer_as_the_only_event(ada_mcp: McpClient, accept: str) -> None:
+    reply = ada_mcp.send("POST", "/mcp", PING, {"Accept": accept})
+    assert (reply.status, reply.headers["content-type"]) == (200, "text/event-stream")
+    event, data, *end = reply.body.split("\n")
+    assert (event, end) == ("event: message", ["", ""])
+    assert json.loads(data.removeprefix("data: ")) == {"jsonrpc": "2.0", "id": 1, "result": {}}
+
+
+@pytest.mark.parametrize("accept", ["application/json;q=0", "application/*;q=0.0, text/html", "*/*;q=0"])
+def test_a_quality_of_nought_refuses_a_type(ada_mcp: McpClient, accept: str) -> None:
+    assert ada_mcp.send("POST", "/mcp", PING, {"Accept": accept}).status == 406
+
+
+@pytest.mark.parametrize(
+    ("header", "value", "said"),
+    [
+        ("Content-Type", "application/json; charset=utf-16", "The body is in utf-16."),
+        ("Content-Type", "application/json; Charset=latin-1", "The body is in latin-1."),
+        ("Content-Encoding", "gzip", "The body is compressed (gzip)."),
+    ],
+)
+def test_other_encodings_are_refused_by_name(ada_mcp: McpClient, header: str, value: str, said: str) -> None:
+    reply = ada_mcp.send("POST", "/mcp", PING, {header: value})
+    assert (reply.status, code_of(reply)) == (415, "invalid")
+    assert said in reply.body["error"]["message"]
+
+
+def test_a_body_in_chunks_is_read(ada_mcp: McpClient) -> None:
+    chunks = b"".join(b"1\r\n%c\r\n" % byte for byte in json.dumps(PING).encode()) + b"0\r\n\r\n"
+    head = f"POST /mcp HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {ada_mcp.token}\r\n"
+    head += "Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n"
+    with socket.create_connection(("127.0.0.1", ada_mcp.port), timeout=PATIENCE_SECONDS) as client:
+        client.sendall(head.encode() + chunks)
+        response = http.client.HTTPResponse(client)
+        response.begin()
+        assert json.loads(response.read())["result"] == {}
+
+
+@pytest.mark.parametrize("session", ["never-made", "", "a" * 1000])
+def test_a_session_id_of_the_transport_is_ignored(ada_mcp: McpClient, session: str) -> None:
+    reply = ada_mcp.send("POST", "/mcp", PING, {"Mcp-Session-Id": session})
+    assert (reply.status, reply.body["result"]) == (200, {})
+    assert "mcp-session-id" not in reply.headers
 
 
 @pytest.mark.parametrize("version", ["2025-11-25", "2026-07-28"])
@@ -216,11 +324,12 @@ def test_a_body_that_is_no_message_is_refused_with_a_one_line_error(
     assert version == "2026-07-28" or reply.body["id"] == request_id
 
 
-def test_a_subscription_is_refused_with_a_json_error(ada_mcp: McpClient) -> None:
-    message = {**PING, "method": "subscriptions/listen"}
-    headers = {"Accept": "application/json", "Mcp-Protocol-Version": "2026-07-28"}
+def test_a_subscription_is_not_served(ada_mcp: McpClient) -> None:
+    params = {"_meta": META, "notifications": {"toolsListChanged": True}}
+    message = {**PING, "method": "subscriptions/listen", "params": params}
+    headers = {"Mcp-Protocol-Version": MODERN, "Mcp-Method": "subscriptions/listen"}
     reply = ada_mcp.send("POST", "/mcp", message, headers)
-    assert (reply.status, code_of(reply), reply.body["id"]) == (406, "invalid", 1)
+    assert (reply.status, reply.body["error"]["code"], reply.body["id"]) == (404, -32601, 1)
 
 
 def test_an_unknown_method_is_a_protocol_error(ada_mcp: McpClient) -> None:

@@ -34,10 +34,11 @@ def status(mode: str, path: str) -> int:
     return found
 
 
-@pytest.mark.parametrize(("mode", "mcp", "other"), [("both", 401, 299), ("api", 299, 299), ("mcp", 401, 404)])
+@pytest.mark.parametrize(("mode", "mcp", "other"), [("both", 401, 299), ("api", 404, 299), ("mcp", 401, 404)])
 def test_a_process_serves_the_paths_of_its_mode(mode: str, mcp: int, other: int) -> None:
     assert [status(mode, path) for path in ("/mcp", "/mcp/")] == [mcp, mcp]
-    assert [status(mode, path) for path in ("/", "/api/v1/projects/", "/mcp/x")] == [other] * 3
+    assert [status(mode, path) for path in ("/", "/api/v1/projects/")] == [other] * 2
+    assert [status(mode, path) for path in ("/mcp/x", "/.well-known/x")] == [404] * 2
 
 
 @pytest.mark.parametrize("mode", ["both", "api", "mcp"])

@@ -4,11 +4,9 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-import anyio
 import jsonschema_rs
 import pytest
 from jsonschema_rs import meta
-from mcp import Client
 
 from ctxhub.core.accounts.services.access_tokens import create_token
 from ctxhub.core.api.takes import takes
@@ -18,8 +16,7 @@ from ctxhub.core.models import Project
 from ctxhub.core.toolbox.actions import all_tools
 from ctxhub.core.toolbox.dispatch import as_text, call
 from ctxhub.core.toolbox.tool_list import CORE, ORDER, check_choice, find_call, list_tools
-from ctxhub.mcp.methods import Surface
-from ctxhub.mcp.server import build_server
+from ctxhub.mcp.methods import Request, Surface, Work, answer
 from tests.hub import LiveHub, McpClient
 from tests.probe import probe_tool
 from tests.tokens import o200k
@@ -33,6 +30,12 @@ def scoped(apollo: Project, *scopes: str) -> Caller:
 
 def names(tools: Sequence[dict[str, Any]]) -> list[str]:
     return [tool["name"] for tool in tools]
+
+
+def asked(caller: Caller, surface: Surface, method: str, **params: Any) -> dict[str, Any]:
+    """The result of a request on a connection with this surface."""
+    result = answer(Request(method, params, "2025-11-25", caller, surface))
+    return result.run() if isinstance(result, Work) else result
 
 
 def cost(tools: Sequence[dict[str, Any]]) -> int:
@@ -273,12 +276,9 @@ def test_an_unknown_profile_or_tool_is_refused(profile: str, only: tuple[str, ..
     ],
 )
 def test_a_connection_sees_the_chosen_tools(ada: Caller, surface: Surface, shown: list[str]) -> None:
-    async def session() -> list[str]:
-        async with Client(build_server(lambda _: ada, surface)) as client:
-            return [tool.name for tool in (await client.list_tools()).tools]
-
-    assert set(shown) <= set(anyio.run(session))
-    assert set(anyio.run(session)) <= {*shown, "brief", "search", "check", "message"}
+    listed = set(names(asked(ada, surface, "tools/list")["tools"]))
+    assert set(shown) <= listed
+    assert listed <= {*shown, "brief", "search", "check", "message"}
 
 
 def test_flat_tools_are_called_by_their_own_names(ada: Caller) -> None:
@@ -297,11 +297,9 @@ def test_flat_tools_are_called_by_their_own_names(ada: Caller) -> None:
     ],
 )
 def test_a_tool_that_was_not_chosen_is_unknown(ada: Caller, chosen: Surface, called: str) -> None:
-    async def session() -> Any:
-        async with Client(build_server(lambda _: ada, chosen)) as client:
-            return await client.call_tool(called, {"key": "k", "value": "x"})
-
-    body = json.loads(anyio.run(session).content[0].text)
+    arguments = {"key": "k", "value": "x"}
+    result = asked(ada, chosen, "tools/call", name=called, arguments=arguments)
+    body = json.loads(result["content"][0]["text"])
     assert body["message"] == f"There is no tool {called!r}."
     shown = list_tools(ada, surface=chosen.surface, profile=chosen.profile, only=chosen.only)
     assert body["allowed"] == names(shown)

@@ -146,10 +146,11 @@ IGNORED = [
     notification("notifications/no/such", {}),
     {"jsonrpc": "2.0", "id": 1, "result": {}},
     {"jsonrpc": "2.0", "id": 1, "error": {"code": 1, "message": "no"}},
-    {"jsonrpc": "2.0", "id": 1.5, "method": "ping"},
-    {"jsonrpc": "2.0", "id": None, "method": "ping"},
-    {"jsonrpc": "2.0", "id": True, "method": "ping"},
 ]
+
+# What is no id: an error, and no notification.
+_BAD: list[Any] = [1.5, None, True, {}, [1]]
+BAD_IDS: list[Message] = [{"jsonrpc": "2.0", "id": wrong, "method": "ping"} for wrong in _BAD]
 
 PING = '{"jsonrpc":"2.0","id":7,"method":"ping"'
 LINES = [
@@ -256,9 +257,10 @@ def _conversations() -> list[Conversation]:
     latest, *earlier = LEGACY_VERSIONS
     begun = [hello(latest), notification("notifications/initialized")]
     later = [request("server/discover", {"_meta": META})]
+    methods = [*UNSERVED, *NO_REQUESTS, *BAD_IDS, *IGNORED, request("ping")]
     return [
         Conversation("calls", latest, [*begun, *LISTS, *CALLS, *WRONG_CALLS]),
-        Conversation("methods", latest, [*begun, *UNSERVED, *NO_REQUESTS, *IGNORED, request("ping")]),
+        Conversation("methods", latest, [*begun, *methods]),
         Conversation("handshakes", latest, [hello(latest), *HANDSHAKES]),
         *(Conversation(f"in {v}", v, [hello(v), *LISTS[:1], *UNSERVED[-6:], *CALLS[:1]]) for v in earlier),
         Conversation("later calls", MODERN, [*later, *modern([*LISTS, *CALLS, *WRONG_CALLS])]),
@@ -285,7 +287,7 @@ def headers_of(message: Message, version: str) -> dict[str, str] | None:
         else version
     )
     name = params.get(NAMED.get(message["method"], ""))
-    if not isinstance(claimed, str) or claimed in LEGACY_VERSIONS or not isinstance(name, str | None):
+    if claimed != MODERN or not isinstance(name, str | None):
         return None
     named = {} if name is None else {"mcp-name": name}
     return {"mcp-protocol-version": claimed, "mcp-method": message["method"], **named}

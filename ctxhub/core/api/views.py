@@ -14,6 +14,7 @@ from django.views.decorators.csrf import csrf_exempt
 from django_filters import FilterSet
 from rest_framework.exceptions import APIException, MethodNotAllowed
 from rest_framework.permissions import SAFE_METHODS
+from rest_framework.renderers import BrowsableAPIRenderer, JSONRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.serializers import BaseSerializer
@@ -186,6 +187,9 @@ class HubViewSet(GenericViewSet[Any]):
     def finalize_response(self, request: Request, response: Response, *args: Any, **kwargs: Any) -> Response:
         if response.status_code < 400 and hasattr(self, "caller"):
             touch_agent(self.caller)
+        if response.status_code == 404 and _is_for_browsers(request):
+            # What is not there is told in JSON whatever is asked for: programs that want a page look for it.
+            request.accepted_renderer, request.accepted_media_type = JSONRenderer(), JSONRenderer.media_type
         return super().finalize_response(request, response, *args, **kwargs)
 
     def _read_body(self, request: Request) -> dict[str, Any]:
@@ -308,6 +312,10 @@ class ProjectViewSet(HubViewSet):
         body = super()._read_body(request)
         body.pop(AGENT.name, None)
         return body
+
+
+def _is_for_browsers(request: Request) -> bool:
+    return isinstance(getattr(request, "accepted_renderer", None), BrowsableAPIRenderer)
 
 
 def request_key(request: Request) -> str:

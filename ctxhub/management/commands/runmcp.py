@@ -124,7 +124,7 @@ def _serve_http(surface: Any, options: Mapping[str, Any]) -> None:
 
 
 def _run(host: str, port: int, surface: Any, admit: Callable[[Caller], Caller]) -> None:
-    # Not before it is clear that there is something to serve: the SDK of MCP is loaded here.
+    # Not before it is clear that there is something to serve: all of Django is loaded here.
     import uvicorn
 
     from ctxhub.mcp.connections import SECONDS_KEPT_ALIVE
