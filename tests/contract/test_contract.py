@@ -105,6 +105,7 @@ def test_one_agent_writes_and_another_reads(noun: Contract, ada: Face, ben: Face
     needed = noun.needs(ada)
     assert {*noun.everything, *needed} >= {*action_of(noun, noun.create).arguments.names} - {
         "expected_version",
+        "numeric",
         "reply_to",
         *noun.of_the_noun,
     }
@@ -257,7 +258,7 @@ def test_a_wrong_type_is_named_and_nothing_is_written(
     before = stored(apollo)
     for action in {noun.create, noun.change} - {""}:
         for argument in action_of(noun, action).arguments.all:
-            kind = argument.schema.get("type")
+            kind = argument.accepted.get("type")
             if argument.name == noun.argument or not isinstance(kind, str):
                 continue
             with subtests.test(f"{action} {argument.name}"):
@@ -274,7 +275,7 @@ def test_a_wrong_type_is_named_and_nothing_is_written(
                     assert (answer["error"], answer["index"]) == ("invalid", 1)
                     assert argument.name in answer["message"]
     for argument in action_of(noun, noun.list).arguments.all:
-        kind = argument.schema.get("type")
+        kind = argument.accepted.get("type")
         if kind in ("integer", "boolean"):
             with subtests.test(f"{noun.list} {argument.name}"):
                 answer = ada.list(noun, **{**noun.listing, **parent(noun, needed), argument.name: "x"})

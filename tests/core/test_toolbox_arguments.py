@@ -52,16 +52,23 @@ def test_a_signature_gives_required_arguments_and_their_shapes() -> None:
 def test_schemas_give_only_the_type() -> None:
     assert {argument.name: argument.schema for argument in SAMPLE.all} == {
         "key": {"type": "string"},
-        "value": {"type": ["string", "number"]},
+        "value": {"type": "string"},
         "layer": {"type": "string"},
         "tags": {"type": "array", "items": {"type": "string"}},
         "status": {"type": "string"},
         "items": {"type": "array", "items": {"type": "object"}},
-        "extra": {"type": "array", "items": {}},
+        "extra": {"type": "array", "items": {"type": "string"}},
         "metadata": {"type": "object"},
         "limit": {"type": "integer"},
         "full": {"type": "boolean"},
     }
+
+
+def test_what_is_accepted_beyond_the_schema_is_known_to_openapi() -> None:
+    accepted = {argument.name: argument.accepted for argument in SAMPLE.all}
+    assert accepted["value"] == {"type": ["string", "number"]}
+    assert accepted["extra"] == {"type": "array", "items": {}}
+    assert accepted["key"] == {"type": "string"}
 
 
 def test_absent_arguments_stay_absent() -> None:

@@ -112,10 +112,31 @@ def test_schemas_are_lean_and_valid(ada: Caller, surface: str) -> None:
         for schema in (tool["inputSchema"], tool.get("outputSchema", {})):
             meta.validate(schema)
             assert not {"title", "default", "$ref", "$defs"} & set(keys_of(schema))
-        assert not {"anyOf", "enum"} & set(keys_of(tool["inputSchema"]))
-        for name, inner in tool["inputSchema"]["properties"].items():
-            assert inner["type"], (tool["name"], name)
-            assert inner["type"] != "array" or "items" in inner
+
+
+SURFACES = [("grouped", "all"), ("grouped", "core"), ("flat", "all"), ("flat", "core")]
+TYPES = {"string", "integer", "number", "boolean", "array", "object"}
+
+
+@pytest.mark.parametrize(("surface", "profile"), SURFACES)
+def test_everything_in_a_schema_has_one_type(ada: Caller, surface: str, profile: str) -> None:
+    """Clients that constrain their models by it know neither unions nor values of any type."""
+    for tool in list_tools(ada, surface=surface, profile=profile):
+        for place, schema in schemas_in(tool["inputSchema"], tool["name"]):
+            assert schema.get("type") in TYPES, (place, schema)
+            known = {"array": {"items"}, "object": {"properties", "required"}}.get(schema["type"], set())
+            assert schema.keys() <= {"type", *known}, (place, schema)
+            assert schema["type"] != "array" or "items" in schema, place
+            assert set(schema.get("required", ())) <= set(schema.get("properties", ())), place
+        assert tool["inputSchema"]["properties"]
+
+
+def schemas_in(schema: dict[str, Any], place: str) -> Iterator[tuple[str, dict[str, Any]]]:
+    yield place, schema
+    if "items" in schema:
+        yield from schemas_in(schema["items"], f"{place}[]")
+    for name, inner in schema.get("properties", {}).items():
+        yield from schemas_in(inner, f"{place}.{name}")
 
 
 def keys_of(schema: Any) -> list[str]:

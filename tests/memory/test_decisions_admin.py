@@ -220,10 +220,18 @@ def test_a_long_value_shows_only_the_lines_that_changed(client: Client, ada: Cal
 
 def test_a_change_from_number_to_text_is_shown(client: Client, ada: Caller) -> None:
     set_decision(caller=ada, key=KEY, value=5)
-    set_decision(caller=ada, key=KEY, value="5")
+    set_decision(caller=ada, key=KEY, value="5", numeric=False)
     text = client.get(f"{LIST}{read(ada).id}/history/").content.decode()
     assert '<del class="ctx-entry">5</del>' in text
     assert '<ins class="ctx-entry">&quot;5&quot;</ins>' in text
+
+
+def test_a_text_that_is_a_number_stays_a_text_where_a_person_has_said_so(client: Client, ada: Caller) -> None:
+    set_decision(caller=ada, key=KEY, value=5)
+    page = client.get(f"{LIST}{read(ada).id}/change/")
+    data = {**page.context["adminform"].form.initial, "value": "7", "kind": "text"}
+    client.post(f"{LIST}{read(ada).id}/change/", {k: v for k, v in data.items() if isinstance(v, str | int)})
+    assert read(ada).typed_value == "7"
 
 
 def test_the_history_is_paged(client: Client, ada: Caller) -> None:

@@ -104,11 +104,11 @@ WRONG_VALUES: dict[str, list[Any]] = {
 
 def wrong_calls(action: Action) -> Iterator[tuple[str, dict[str, Any]]]:
     for argument in action.arguments.all:
-        types = argument.schema["type"]
+        types = argument.accepted["type"]
         for value in [
             value for type_name in WRONG_VALUES if type_name in types for value in WRONG_VALUES[type_name]
         ]:
-            if "array" in types and is_accepted_as_list(argument.schema["items"], value):
+            if "array" in types and is_accepted_as_list(argument.accepted["items"], value):
                 continue
             if isinstance(types, list) and not isinstance(value, list):  # A text or a number.
                 continue

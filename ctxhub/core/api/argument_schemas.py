@@ -39,7 +39,7 @@ def _value(argument: Argument, *, in_query: bool) -> Json:
     limits = _keywords(argument, "schema")
     if kind := argument.id_of:
         return id_schema(kind) if in_query else _either(_one("integer", None), id_schema(kind))
-    types = argument.schema.get("type", "object" if "properties" in argument.schema else None)
+    types = argument.accepted.get("type", "object" if "properties" in argument.accepted else None)
     if types == "array":
         return _array(argument, in_query=in_query)
     if argument.choices:
@@ -70,7 +70,7 @@ def _one(kind: str, limits: Json | None, texts: Mapping[str, Any] = MappingProxy
 def _array(argument: Argument, *, in_query: bool) -> Json:
     entries = _keywords(argument, "items") or {}
     words = {"enum": argument.choices} if argument.choices else {}
-    kind = argument.schema["items"].get("type")
+    kind = argument.accepted["items"].get("type")
     if in_query:
         listed = {name: limit for name, limit in {**words, **entries}.items() if name == "enum"}
         needed = {"minLength": 1, "pattern": r"\S"} if argument.required else {}

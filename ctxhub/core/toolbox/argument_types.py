@@ -86,9 +86,13 @@ def one_of(*words: str) -> About:
 
 @frozen(eq=False)
 class Shows:
-    """The JSON schema of a type, for a model."""
+    """The JSON schema of a type, for a model: with one `type`, as clients that constrain models need it.
+
+    `accepted`: the schema of all that is taken, for OpenAPI; left out: the same.
+    """
 
     schema: Mapping[str, Any]
+    accepted: Mapping[str, Any] | None = None
 
     def __get_pydantic_json_schema__(self, schema: "CoreSchema", handler: Any) -> dict[str, Any]:
         return dict(self.schema)
@@ -263,10 +267,12 @@ Word = Annotated[str, OverMcp(_word), FROM_NUMBER]
 # A text that a model may take for a number: a version.
 Text = Annotated[str, OverMcp(_word)]
 # The ref of anything, or an id.
-Ref = Annotated[Word, Shows({"type": ["string", "integer"]})]
+Ref = Annotated[Word, Shows({"type": "string"}, {"type": ["string", "integer"]})]
 Number = Annotated[int, Converts(_number_not_bool)]
 Share = Annotated[float, Converts(_number_not_bool), About(schema={"minimum": 0, "maximum": 1})]
-Value = Annotated[str | int | float, Checks(_value), Shows({"type": ["string", "number"]})]
+Value = Annotated[
+    str | int | float, Checks(_value), Shows({"type": "string"}, {"type": ["string", "number"]})
+]
 # Tags or scopes: over REST a list, or a text with commas between them; `Texts` is a list there.
 Words = Annotated[list[str], OverMcp(_list), OverRest(_text_or_list), About(items=WORD)]
 Refs = Annotated[list[str], OverMcp(_refs), OverRest(_text_or_list), About(items=WORD)]
@@ -274,11 +280,15 @@ Texts = Annotated[list[str], OverMcp(_list)]
 Paths = Annotated[Texts, About("Globs of the files it bears on.", items=PATH)]
 # An item that is no object is an error of that item, not of the whole call.
 Items = Annotated[list[Any], OverMcp(_items), Shows({"type": "array", "items": {"type": "object"}})]
-Anything = Annotated[list[Any], OverMcp(_list), Shows({"type": "array", "items": {}})]
+Anything = Annotated[
+    list[Any],
+    OverMcp(_list),
+    Shows({"type": "array", "items": {"type": "string"}}, {"type": "array", "items": {}}),
+]
 Object = Annotated[dict[str, Any], OverMcp(_parsed("{"))]
 AsIds = OverMcp(_ids)
 # Any JSON; the schema names what a model usually has.
-Json = Annotated[Any, OverMcp(_json), Shows({"type": ["object", "string"]})]
+Json = Annotated[Any, OverMcp(_json), Shows({"type": "object"}, {"type": ["object", "string"]})]
 
 OptionalWord = Annotated[str, About(schema=OPTIONAL_WORD)]
 OptionalName = Annotated[str, About(schema=OPTIONAL_NAME)]

@@ -32,6 +32,7 @@ from ctxhub.core.toolbox.argument_types import (
     OverMcp,
     OverRest,
     Says,
+    Shows,
     present,
 )
 from ctxhub.core.toolbox.json_schemas import argument_schema
@@ -96,7 +97,14 @@ class Argument:
 
     @cached_property
     def schema(self) -> dict[str, Any]:
+        """For a model."""
         return argument_schema(self.annotation)
+
+    @cached_property
+    def accepted(self) -> dict[str, Any]:
+        """The schema of all that is taken, for OpenAPI."""
+        shown = [mark.accepted for mark in self.marks if isinstance(mark, Shows) and mark.accepted]
+        return dict(shown[-1]) if shown else self.schema
 
     @property
     def signature(self) -> str:

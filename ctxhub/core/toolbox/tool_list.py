@@ -158,16 +158,8 @@ def _object(properties: Mapping[str, Any], required: Sequence[str]) -> dict[str,
 
 
 def _either(first: dict[str, Any] | None, second: dict[str, Any]) -> dict[str, Any]:
-    """Merge the schemas of an argument that two actions of a tool share."""
-    if first is None or first == second:
-        return second
-    kinds = [kind for schema in (first, second) for kind in _kinds(schema)]
-    return {"type": list(dict.fromkeys(kinds))}
-
-
-def _kinds(schema: Mapping[str, Any]) -> list[str]:
-    kind = schema["type"]
-    return kind if isinstance(kind, list) else [kind]
+    """Merge the schemas of an argument that two actions share. Every other type is taken as a text, too."""
+    return second if first is None or first == second else _TEXT
 
 
 def _hints(caller: Caller, actions: Sequence[Action]) -> dict[str, Any]:

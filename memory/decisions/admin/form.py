@@ -129,7 +129,10 @@ class DecisionForm(ServiceForm):
         """Return the arguments of `set_decision`: the value, and the other fields that were changed."""
         cleaned, changed = self.cleaned_data, set(self.changed_data)
         plain = changed & {"key", "status", "tags", "scopes", "paths", "rationale"}
-        arguments: dict[str, Any] = {"value": self._value(changed), **{name: cleaned[name] for name in plain}}
+        value = self._value(changed)
+        arguments: dict[str, Any] = {"value": value, **{name: cleaned[name] for name in plain}}
+        if isinstance(value, str):
+            arguments["numeric"] = False  # The person has said that it is a text.
         if "layer" in changed:
             arguments["layer"] = cleaned["layer"] or None
         if "version" in changed and cleaned["version"]:

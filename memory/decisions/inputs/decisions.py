@@ -1,10 +1,11 @@
 """Validates the input of decision operations. Runs before the write lock."""
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypedDict, Unpack
 
 from ctxhub.core.kit.caller import Caller
-from ctxhub.core.kit.errors import InvalidInput
+from ctxhub.core.kit.errors import InvalidInput, shown
 from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.kit.inputs import (
     WORD_LENGTH,
@@ -39,6 +40,7 @@ class DecisionArguments(TypedDict, total=False):
     tradeoffs: Mapping[str, Any] | None | Unset
     metadata: Mapping[str, Any] | None | Unset
     expected_version: str | Unset
+    numeric: bool | None | Unset
 
 
 # The values of a decision whose optional arguments are all absent.
@@ -73,12 +75,18 @@ class DecisionFields:
     tradeoffs: Mapping[str, Any] | Unset = UNSET
     metadata: Mapping[str, Any] | None | Unset = UNSET
     expected_version: str | Unset = UNSET
+    numeric: bool | None | Unset = UNSET
 
 
 def clean_fields(
     caller: Caller, *, key: str, value: str | int | float | Unset, **rest: Unpack[DecisionArguments]
 ) -> DecisionFields:
-    """Validate everything that needs no database. Raises InvalidInput."""
+    """Validate everything that needs no database. Raises InvalidInput.
+
+    `numeric`: whether the value is to be a number, also where it is given as a text; left out or None: as the
+    value that is there.
+    """
+    _check_kind(value, rest.get("numeric"))
     text, value_type = (UNSET, UNSET) if isinstance(value, Unset) else _clean_value(value, caller)
     if not isinstance(text, Unset):
         refuse_joined_secret([f"{key}: ", text], "value", caller)
@@ -102,10 +110,40 @@ def _clean_new_key(key: str, caller: Caller) -> str:
     return cleaned
 
 
+def plain_number(text: str) -> int | float | None:
+    """The number that a text is, if it is one in JSON; None for texts such as 007, 1.2.3 and 5 ms."""
+    if not _PLAIN_NUMBER.fullmatch(text := text.strip()):
+        return None
+    try:
+        return clean_number(int(text) if _WHOLE_NUMBER.fullmatch(text) else float(text), "value")
+    except (ValueError, InvalidInput):
+        return None  # It is too large.
+
+
+_WHOLE_NUMBER = re.compile(r"-?(0|[1-9][0-9]*)")
+_PLAIN_NUMBER = re.compile(rf"{_WHOLE_NUMBER.pattern}(\.[0-9]+)?([eE][+-]?[0-9]+)?")
+
+
+def _check_kind(value: str | int | float | Unset, numeric: bool | None | Unset) -> None:
+    if numeric is True and isinstance(value, str) and plain_number(value) is None:
+        raise InvalidInput(
+            f"value: {shown(value)} is no plain number.",
+            hint="Write it like 50, -1.5 or 2e6, or leave numeric out.",
+        )
+    if numeric is False and not isinstance(value, str | Unset):
+        raise InvalidInput(
+            f"value: {shown(value)} is a number.", hint="Send it as a text, or leave numeric out."
+        )
+
+
 def _clean_value(value: str | int | float, caller: Caller) -> tuple[str, ValueType]:
     if isinstance(value, str):
         return clean_text(value, "value", caller), ValueType.TEXT
-    number = clean_number(value, "value")
+    return stored_number(clean_number(value, "value"))
+
+
+def stored_number(number: int | float) -> tuple[str, ValueType]:
+    """Value and type of a number as they are stored."""
     return repr(number), ValueType.INTEGER if isinstance(number, int) else ValueType.FLOAT
 
 
@@ -161,4 +199,5 @@ _CLEANERS: dict[str, Callable[[Any, Caller], Any]] = {
     "tradeoffs": _clean_tradeoffs,
     "metadata": lambda value, caller: None if value is None else clean_object(value, "metadata", caller),
     "expected_version": _clean_version,
+    "numeric": lambda value, caller: value,
 }

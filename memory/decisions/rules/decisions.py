@@ -12,7 +12,7 @@ from ctxhub.core.kit.listing import preview
 from ctxhub.core.kit.metadata import changed_metadata
 from ctxhub.core.kit.unset import Unset, if_set
 from ctxhub.core.vocabulary.selectors.names import Vocabulary
-from memory.decisions.inputs.decisions import DecisionFields
+from memory.decisions.inputs.decisions import DecisionFields, plain_number, stored_number
 from memory.decisions.models.decision import DecisionStatus, ValueType
 from memory.decisions.rows.decisions import DecisionRow
 from memory.decisions.rules.versions import FIRST_VERSION, bump
@@ -27,6 +27,7 @@ def decide(
     for an unknown layer.
     """
     check_expected(fields.key, fields.expected_version, old)
+    fields = _with_number(fields, old)
     base = old or _blank(fields.key, agent, at)
     layer_id, layer = base.layer_id, base.layer
     if not isinstance(fields.layer, Unset):
@@ -50,6 +51,26 @@ def decide(
     if base.status == DecisionStatus.DEPRECATED != new.status:
         new = replace(new, reason="", superseded_by=None, superseded_by_id=None)
     return new
+
+
+def _with_number(fields: DecisionFields, old: DecisionRow | None) -> DecisionFields:
+    """The fields with the number that their text is, on a key that has a number, or if `numeric` says so.
+
+    Clients that can only send texts would turn a number into one.
+    """
+    if isinstance(fields.value, Unset) or fields.value_type != ValueType.TEXT or fields.numeric is False:
+        return fields
+    is_numeric = fields.numeric is True or (old is not None and old.value_type != ValueType.TEXT)
+    number = plain_number(fields.value) if is_numeric else None
+    if number is None:
+        return fields
+    value, value_type = stored_number(number)
+    return replace(fields, value=value, value_type=value_type)
+
+
+def is_converted(fields: DecisionFields, row: DecisionRow) -> bool:
+    """Whether the text of the fields was stored as a number."""
+    return fields.value_type == ValueType.TEXT != row.value_type
 
 
 def _changed_tradeoffs(stored: Mapping[str, Any], value: Mapping[str, Any] | Unset) -> Mapping[str, Any]:

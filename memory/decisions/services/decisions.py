@@ -14,6 +14,7 @@ from ctxhub.core.kit import clock
 from ctxhub.core.kit.batches import ROWS_AT_ONCE, do_first, in_batches
 from ctxhub.core.kit.caller import READ, Caller, for_readers
 from ctxhub.core.kit.errors import Conflict, CtxhubError, NotFound
+from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.kit.inputs import clean_text, merge_object
 from ctxhub.core.kit.tool_names import operation
 from ctxhub.core.kit.transactions import write_transaction
@@ -29,15 +30,24 @@ from memory.decisions.inputs.decisions import (
     DecisionFields,
     clean_fields,
     clean_key,
+    plain_number,
 )
-from memory.decisions.models.decision import Decision, DecisionStatus
+from memory.decisions.models.decision import Decision, DecisionStatus, ValueType
 from memory.decisions.rows.decisions import DecisionRow, read_decisions, superseding_keys
-from memory.decisions.rules.decisions import check_expected
+from memory.decisions.rules.decisions import check_expected, is_converted
 from memory.decisions.rules.inference import Inferred, infer
 from memory.decisions.selectors.similar_keys import Similar, find_similar
 from memory.decisions.services.writer import store_changes, write_decisions
 
 Result = Literal["created", "updated", "unchanged"]
+
+
+@frozen
+class Written:
+    """What was to be written, and the change that it made."""
+
+    fields: DecisionFields
+    change: DecisionChange
 
 
 class SetAnswer(TypedDict):
@@ -85,8 +95,7 @@ def set_decision(
 def store_decision(caller: Caller, fields: DecisionFields) -> SetAnswer:
     """Write the result of `clean_fields`."""
     with write_transaction(caller.project_id):
-        [outcome] = write_decisions(caller, [fields])
-        answer = _answer(_or_raise(outcome))
+        answer = _write(caller, fields)
     return _with_similar(caller, answer)
 
 
@@ -98,8 +107,7 @@ def change_decision(
     with write_transaction(caller.project_id):
         if not Decision.objects.in_project(caller.project).filter(key=fields.key).exists():
             raise unknown_key(fields.key)
-        [outcome] = write_decisions(caller, [fields])
-        return _answer(_or_raise(outcome))
+        return _write(caller, fields)
 
 
 def replace_decision(
@@ -112,8 +120,7 @@ def replace_decision(
     with write_transaction(caller.project_id):
         if old := read_decisions(caller.project_id, [fields.key]).get(fields.key):
             fields = replace(fields, metadata={**dict.fromkeys(old.metadata), **(fields.metadata or {})})
-        [outcome] = write_decisions(caller, [fields])
-        answer = _answer(_or_raise(outcome))
+        answer = _write(caller, fields)
     return _with_similar(caller, answer)
 
 
@@ -128,23 +135,24 @@ def set_decision_batch(*, caller: Caller, items: Items, atomic: bool = True) -> 
         caller,
         items,
         clean=clean_fields,
-        write=write_decisions,
+        write=_write_all,
         answer=_answer,
         atomic=atomic,
     )
 
 
-def quick_set_decision(*, caller: Caller, key: str, value: str | int | float) -> QuickSetAnswer:
+def quick_set_decision(
+    *, caller: Caller, key: str, value: str | int | float, numeric: bool | None | Unset = UNSET
+) -> QuickSetAnswer:
     """Set a decision; a new one gets layer, tags and scope inferred from its key."""
-    fields = clean_fields(caller, key=key, value=value)
+    fields = clean_fields(caller, key=key, value=value, numeric=numeric)
     inferred = Inferred(layer=None, tags=[], scope=None)
     with write_transaction(caller.project_id):
         if not Decision.objects.in_project(caller.project).filter(key=fields.key).exists():
             inferred = _known_layer(caller, infer(fields.key))
             scopes = [inferred["scope"]] if inferred["scope"] else []
             fields = replace(fields, layer=inferred["layer"], tags=inferred["tags"], scopes=scopes)
-        [outcome] = write_decisions(caller, [fields])
-        answer = _answer(_or_raise(outcome))
+        answer = _write(caller, fields)
     return {**_with_similar(caller, answer), "inferred": inferred}
 
 
@@ -277,10 +285,16 @@ def _known_layer(caller: Caller, inferred: Inferred) -> Inferred:
     return inferred if inferred["layer"] in layers else {**inferred, "layer": None}
 
 
-def _or_raise(outcome: DecisionChange | CtxhubError) -> DecisionChange:
+def _write(caller: Caller, fields: DecisionFields) -> SetAnswer:
+    [outcome] = _write_all(caller, [fields])
     if isinstance(outcome, CtxhubError):
         raise outcome
-    return outcome
+    return _answer(outcome)
+
+
+def _write_all(caller: Caller, items: Sequence[DecisionFields]) -> list[Written | CtxhubError]:
+    outcomes = zip(items, write_decisions(caller, items), strict=True)
+    return [o if isinstance(o, CtxhubError) else Written(fields, o) for fields, o in outcomes]
 
 
 def _with_similar(caller: Caller, answer: SetAnswer) -> SetAnswer:
@@ -295,10 +309,28 @@ def _result_of(change: DecisionChange) -> Result:
     return "created" if change.old is None else "updated" if change.changed else "unchanged"
 
 
-def _answer(change: DecisionChange) -> SetAnswer:
-    row = change.row
-    answer = SetAnswer(key=row.key, id=row.id, version=row.version, result=_result_of(change))
-    if change.old and row.status == DecisionStatus.DEPRECATED == change.old.status:
-        successor = f", superseded by {row.superseded_by!r}" if row.superseded_by else ""
-        answer["hint"] = f"This decision is deprecated{successor}; status active revives it."
+def _answer(written: Written) -> SetAnswer:
+    row = written.change.row
+    answer = SetAnswer(key=row.key, id=row.id, version=row.version, result=_result_of(written.change))
+    if hints := list(filter(None, (_hint_of_status(written.change), _hint_of_number(written)))):
+        answer["hint"] = " ".join(hints)
     return answer
+
+
+def _hint_of_status(change: DecisionChange) -> str:
+    row = change.row
+    if not change.old or not row.status == DecisionStatus.DEPRECATED == change.old.status:
+        return ""
+    successor = f", superseded by {row.superseded_by!r}" if row.superseded_by else ""
+    return f"This decision is deprecated{successor}; status active revives it."
+
+
+def _hint_of_number(written: Written) -> str:
+    """Whether a text became a number, or might have been meant as one."""
+    fields, row = written.fields, written.change.row
+    if is_converted(fields, row):
+        return f"The text was stored as the number {row.value}; numeric:false stores it as a text."
+    is_new_text = written.change.old is None and row.value_type == ValueType.TEXT
+    if is_new_text and fields.numeric is not False and plain_number(row.value) is not None:
+        return "The value was stored as a text; numeric:true stores it as a number."
+    return ""

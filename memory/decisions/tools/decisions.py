@@ -15,6 +15,7 @@ from ctxhub.core.kit.unset import UNSET, Unset
 from ctxhub.core.toolbox.actions import action, tool
 from ctxhub.core.toolbox.argument_types import (
     SINCE,
+    UNDECLARED,
     About,
     Anything,
     ByAgent,
@@ -62,6 +63,11 @@ NewKey = Annotated[Key, About(schema=NAME)]
 StatusWord = Annotated[Word, Says("active|draft|deprecated")]
 Version = Annotated[Text, About(schema=VERSION)]
 ALL_WORDS = 'All these words are in it: key, value, reasons, tags. "A phrase", -not, prefix*.'
+Numeric = Annotated[
+    bool,
+    UNDECLARED,
+    About("Whether a text that is a plain number is stored as one. Left out: as the value before."),
+]
 LIKE_KEY = "Like this key; one that exists asks with its layer and tags, too."
 ONE_VERSION = "This version alone, its value whole; `lines` and `tail` read a part of it."
 
@@ -80,6 +86,7 @@ class SetArguments(TypedDict, total=False):
     tradeoffs: Annotated[Object, About("A null inside removes pros or cons.", TRADEOFFS)] | None | Unset
     metadata: Annotated[Object, About("Merges by key; null removes one.")] | None | Unset
     expected_version: Annotated[Version, About("Refused with 409 if it is at another version.")] | Unset
+    numeric: Numeric | None | Unset
 
 
 class GetAnswer(TypedDict):
@@ -113,7 +120,8 @@ def set_(caller: Caller, key: NewKey, value: Value, **rest: Unpack[SetArguments]
     {option, why_not}; `tradeoffs`: {pros[], cons[]}; `paths`: globs of files it bears on, such as
     src/*.{ts,tsx}; !src/gen/** behind them exempts files. Empty clears: "" a text, [] a list, {} the
     tradeoffs; metadata merges by key, null removes one. `similar` in the answer: keys that may mean what your
-    new one does.
+    new one does. `numeric`: a value in text that is a plain number (50, -1.5) is stored as a number; so it is
+    by itself where the value is a number already. false: as a text.
     """
     return services.set_decision(caller=caller, key=key, value=value, **rest)
 
@@ -139,9 +147,11 @@ def set_batch(
 
 
 @action("decision", "quick_set", quiet=True, writes=True, example={"key": "api/rate-limit", "value": 100})
-def quick_set(caller: Caller, key: Key, value: Value) -> services.QuickSetAnswer:
+def quick_set(
+    caller: Caller, key: Key, value: Value, numeric: Numeric | None | Unset = UNSET
+) -> services.QuickSetAnswer:
     """Set a decision with two arguments: layer, tags and scope follow from the key."""
-    return services.quick_set_decision(caller=caller, key=key, value=value)
+    return services.quick_set_decision(caller=caller, key=key, value=value, numeric=numeric)
 
 
 @action(
