@@ -247,6 +247,22 @@ def test_every_action_has_help(ada: Caller) -> None:
         assert all(entry["does"] and entry["example"] for entry in answer["actions"].values())
 
 
+@pytest.mark.parametrize("name", ["quick_set", "quickSet", " QUICK-SET "])
+def test_help_tells_of_one_action_by_name(ada: Caller, name: str) -> None:
+    whole = call(ada, "decision", {"action": "help"})
+    one = call(ada, "decision", {"action": "help", "name": name})
+    assert one["actions"] == {"quick_set": whole["actions"]["quick_set"]}
+    assert list(call(ada, "brief", {"action": "help", "name": "brief"})["actions"]) == ["brief"]
+
+
+def test_help_of_an_unknown_name_suggests_one(ada: Caller, apollo: Project) -> None:
+    with pytest.raises(InvalidInput) as raised:
+        call(ada, "decision", {"action": "help", "name": "quick_sett"})
+    assert raised.value.details["did_you_mean"] == "quick_set"
+    with pytest.raises(NotAllowed):
+        call(scoped(apollo, "read"), "decision", {"action": "help", "name": "set"})
+
+
 def test_every_example_is_valid(ada: Caller) -> None:
     for tool in all_tools().values():
         for action in tool.actions.values():

@@ -66,7 +66,7 @@ def _call(
     name = _text(given, "action")
     if is_help(name):
         tally.running(caller, f"{tool.name}.help", writes=False)
-        return help_for(tool, caller)
+        return help_for(tool, caller, _text(given, "name"))
     action = tool.pick(name, given)
     tally.running(caller, action.call, writes=action.writes)
     action.require_scope(caller, given)
@@ -146,7 +146,9 @@ def _speaker(caller: Caller, arguments: Mapping[str, Any]) -> Caller:
 def _ref_named(tool_name: str, arguments: Mapping[str, Any]) -> str:
     """The ref of the object that a refused call names."""
     given = present(arguments)
-    action = find_tool(tool_name, given=given).pick(_text(given, "action"), given)
+    if is_help(name := _text(given, "action")):
+        return ""
+    action = find_tool(tool_name, given=given).pick(name, given)
     kinds = {argument.name: argument.id_of for argument in action.arguments.all if argument.id_of}
     return ref_in(given, {**kinds, **KIND_OF_NAME})
 

@@ -14,9 +14,17 @@ EVERYWHERE = {
 }
 
 
-def help_for(tool: Tool, caller: Caller) -> dict[str, Any]:
-    """Return the actions the caller may use; `!` marks required arguments, `[]` lists, `{}` objects."""
+def help_for(tool: Tool, caller: Caller, name: str | None = None) -> dict[str, Any]:
+    """Return the actions the caller may use; `!` marks required arguments, `[]` lists, `{}` objects.
+
+    `name`: only this action. Raises InvalidInput, with suggestions, if there is none, and NotAllowed.
+    """
     usable = [action for action in tool.actions.values() if action.is_usable_by(caller)]
+    if name:
+        asked = tool.pick(name, ())
+        if asked not in usable:
+            asked.require_scope(caller, {})
+        usable = [asked]
     taken = [AGENT, SESSION, *(argument for action in usable for argument in action.common)]
     return {
         "tool": tool.name,
