@@ -1,6 +1,6 @@
 """The two eras of the protocol: a handshake until 2025-11-25, from 2026-07-28 an envelope in each request."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ctxhub.mcp.json_rpc import INVALID_PARAMS, INVALID_REQUEST, UNSUPPORTED_VERSION, RpcError
@@ -8,11 +8,26 @@ from ctxhub.mcp.params import CLIENT_CAPABILITIES, VERSION
 
 HANDSHAKE_VERSIONS = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
 LATER_VERSIONS = ("2026-07-28",)
+WITH_BATCHES = "2025-03-26"
+MOST_IN_BATCH = 50
 
 
 def negotiated(offered: str) -> str:
     """The version of a connection whose client offers this one in its handshake."""
     return offered if offered in HANDSHAKE_VERSIONS else HANDSHAKE_VERSIONS[-1]
+
+
+def check_batch(batch: Sequence[Any], version: str) -> None:
+    """Raise RpcError unless this is a batch of messages that the version of the protocol has."""
+    why = ""
+    if version != WITH_BATCHES:
+        why = f"Only version {WITH_BATCHES} of the protocol has batches: send each message by itself."
+    elif not 1 <= len(batch) <= MOST_IN_BATCH:
+        why = f"A batch has 1 to {MOST_IN_BATCH} messages; this one has {len(batch):,}."
+    elif any(isinstance(each, dict) and each.get("method") == "initialize" for each in batch):
+        why = "initialize is sent by itself, not in a batch."
+    if why:
+        raise RpcError(INVALID_REQUEST, why)
 
 
 class Negotiation:
@@ -35,6 +50,11 @@ class Negotiation:
                 "this connection serves the handshake protocol era; "
                 f"requests carrying the {LATER_VERSIONS[-1]} envelope are not accepted on it",
             )
+        return self._version
+
+    @property
+    def version(self) -> str:
+        """The version of a connection that began with a handshake."""
         return self._version
 
     @property

@@ -199,8 +199,8 @@ def _headers(scope: Scope) -> dict[str, str]:
 
 async def _send_reply(send: Send, reply: Reply, media_type: str) -> None:
     """Send the message as JSON, or as the only event of a stream to a client that takes nothing else."""
-    if reply.failure is not None:
-        await send_json(send, reply.status, reply.failure, reply.message or {})
+    if reply.failure is not None and isinstance(reply.message, dict):
+        await send_json(send, reply.status, reply.failure, reply.message)
         return
     body = b"" if reply.message is None else to_json(reply.message, inf_nan_mode="null")
     if body and media_type == media_types.EVENTS:

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.failures import Failure, log_failure
 from ctxhub.mcp.db_threads import run_in_thread, run_write
-from ctxhub.mcp.eras import LATER_VERSIONS
-from ctxhub.mcp.http_versions import version_over_http
+from ctxhub.mcp.eras import LATER_VERSIONS, check_batch
+from ctxhub.mcp.http_versions import named_version, version_over_http
 from ctxhub.mcp.json_rpc import (
     INTERNAL_ERROR,
     METHOD_NOT_FOUND,
@@ -19,6 +19,7 @@ from ctxhub.mcp.json_rpc import (
     decoded,
     error_response,
     find_request_id,
+    id_in,
     refusal,
     response,
 )
@@ -34,7 +35,7 @@ class Reply(NamedTuple):
     """
 
     status: int
-    message: dict[str, Any] | None = None
+    message: dict[str, Any] | list[dict[str, Any]] | None = None
     failure: Failure | None = None
 
 
@@ -44,10 +45,24 @@ NO_ANSWER = Reply(202)
 async def answer_body(body: bytes, headers: Mapping[str, str], caller: Caller, surface: Surface) -> Reply:
     """The answer to the message in the body, in the version of the protocol that the headers name."""
     try:
-        message = as_message(decoded(body))
-        version = version_over_http(message, headers) if message else ""
+        value = decoded(body)
+        if isinstance(value, list):
+            check_batch(value, named_version(headers))
     except RpcError as error:
         return Reply(400, error_response(find_request_id(body), error.body()))
+    if not isinstance(value, list):
+        return await _answer_message(value, headers, caller, surface)
+    replies = [await _answer_message(each, headers, caller, surface) for each in value]
+    messages = [reply.message for reply in replies if isinstance(reply.message, dict)]
+    return Reply(200, messages) if messages else NO_ANSWER
+
+
+async def _answer_message(value: Any, headers: Mapping[str, str], caller: Caller, surface: Surface) -> Reply:
+    try:
+        message = as_message(value)
+        version = version_over_http(message, headers) if message else ""
+    except RpcError as error:
+        return Reply(400, error_response(id_in(value), error.body()))
     if message is None or message.id is None:
         return NO_ANSWER
     return await _Exchange(message.id, message, version, caller, surface).reply()

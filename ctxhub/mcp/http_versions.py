@@ -21,7 +21,7 @@ def version_over_http(message: Message, headers: Mapping[str, str]) -> str:
 
     Raises RpcError for a version that is not served, and where headers of the later era contradict the body.
     """
-    named = _header(headers, VERSION_HEADER) or WITHOUT_HEADER
+    named = named_version(headers)
     if message.method == "initialize":
         return HANDSHAKE_VERSIONS[-1]
     if named in LATER_VERSIONS:
@@ -36,6 +36,10 @@ def version_over_http(message: Message, headers: Mapping[str, str]) -> str:
             {"supported": served, "requested": named},
         )
     return named
+
+
+def named_version(headers: Mapping[str, str]) -> str:
+    return _header(headers, VERSION_HEADER) or WITHOUT_HEADER
 
 
 def _compare(headers: Mapping[str, str], method: str, params: Mapping[str, Any], version: str) -> None:

@@ -109,6 +109,11 @@ def _no_message(why: str) -> RpcError:
     return RpcError(INVALID_REQUEST, f"{NO_MESSAGE} {why}")
 
 
+def id_in(value: Any) -> Id | None:
+    """The id of what may be no message; None if it has none that can be one."""
+    return as_id(value.get("id")) if isinstance(value, dict) else None
+
+
 def object_in(value: Any) -> Any:
     """The object that a text is as JSON, as some clients send it, also twice; other values as they are."""
     inner = value
@@ -171,11 +176,10 @@ def find_request_id(line: bytes) -> Id | None:
     """The id of the request in a message, which may be invalid JSON; None if no id can be read."""
     try:
         message = json.loads(line.removeprefix(BYTE_ORDER_MARK))
-        request_id = message.get("id") if isinstance(message, dict) else None
+        return id_in(message)
     except (ValueError, RecursionError):
         found = _ID_FIRST.match(line[:END_BYTES]) or _ID_LAST.search(line[-END_BYTES:])
-        request_id = _value(found[1]) if found else None
-    return as_id(request_id)
+        return as_id(_value(found[1])) if found else None
 
 
 def _value(text: bytes) -> Any:

@@ -20,7 +20,7 @@ from ctxhub.core.kit.failures import log_failure
 from ctxhub.core.kit.newer_schema import look_if_due
 from ctxhub.mcp import params
 from ctxhub.mcp.db_threads import checked_connections
-from ctxhub.mcp.eras import Negotiation
+from ctxhub.mcp.eras import Negotiation, check_batch
 from ctxhub.mcp.json_rpc import (
     CONNECTION_CLOSED,
     INTERNAL_ERROR,
@@ -29,8 +29,11 @@ from ctxhub.mcp.json_rpc import (
     Message,
     RpcError,
     as_id,
+    as_message,
+    decoded,
     error_response,
     find_request_id,
+    id_in,
     read_message,
     response,
 )
@@ -113,17 +116,16 @@ class StdioServer:
 
     def _take(self, line: bytes) -> None:
         try:
-            message = read_message(line)
+            value = decoded(line)
+            if isinstance(value, list):
+                check_batch(value, self._negotiation.version)
         except RpcError as error:
             if line.strip():
                 self._refuse(find_request_id(line), error)
             return
-        if message is None:
-            return
-        if message.id is None:
-            self._notice(message)
-        else:
-            self._answer(message.id, message.method, message.params or {})
+        answer = self._answer_batch(value) if isinstance(value, list) else self._answer(value)
+        if answer:
+            self._write(answer)
 
     def _look_ahead(self, line: bytes) -> None:
         """A cancellation does not wait for the calls before it."""
@@ -136,7 +138,7 @@ class StdioServer:
         if message and message.method == CANCELLED:
             self._notice(message)
 
-    def _write(self, message: dict[str, Any]) -> None:
+    def _write(self, message: dict[str, Any] | list[dict[str, Any]]) -> None:
         self._out.write(one_line(to_json(message, inf_nan_mode="null")))
 
     def _refuse(self, request_id: Id | None, error: RpcError) -> None:
@@ -151,7 +153,25 @@ class StdioServer:
         elif notification.method == CANCELLED and (request_id := as_id(given.get("requestId"))) is not None:
             self._waiting.cancel(request_id)
 
-    def _answer(self, request_id: Id, method: str, given: dict[str, Any]) -> None:
+    def _answer_batch(self, batch: list[Any]) -> list[dict[str, Any]]:
+        return [answered for value in batch if (answered := self._answer(value, waits=False))]
+
+    def _answer(self, value: Any, *, waits: bool = True) -> dict[str, Any] | None:
+        """The answer to a message; None if it has none, or, with `waits`, if it comes after an event."""
+        try:
+            message = as_message(value)
+        except RpcError as error:
+            return error_response(id_in(value), error.body())
+        if message is None:
+            return None
+        if message.id is None:
+            self._notice(message)
+            return None
+        return self._answer_request(message.id, message.method, message.params or {}, waits=waits)
+
+    def _answer_request(
+        self, request_id: Id, method: str, given: dict[str, Any], *, waits: bool
+    ) -> dict[str, Any] | None:
         try:
             version = self._negotiation.version_of(method, given)
             result = answer(
@@ -159,18 +179,17 @@ class StdioServer:
             )
             if method == "initialize" and not isinstance(result, Work):
                 self._negotiation.begin(result["protocolVersion"])
-            done = self._run(request_id, result) if isinstance(result, Work) else result
+            done = self._run(request_id, result, waits=waits) if isinstance(result, Work) else result
         except RpcError as error:
-            self._refuse(request_id, error)
+            return error_response(request_id, error.body())
         except Exception as error:
             log_failure(method, error)
-            self._refuse(request_id, RpcError(INTERNAL_ERROR, "Internal server error"))
-        else:
-            if done is not None:
-                self._write(response(request_id, done))
+            internal = RpcError(INTERNAL_ERROR, "Internal server error")
+            return error_response(request_id, internal.body())
+        return None if done is None else response(request_id, done)
 
-    def _run(self, request_id: Id, work: Work) -> Result | None:
-        """The result; None if the call has to wait for it."""
+    def _run(self, request_id: Id, work: Work, *, waits: bool) -> Result | None:
+        """The result; None if the call has to wait for it, as far as it `waits`."""
         long_poll, started = LongPoll(), monotonic()
         try:
             with long_poll.at_work(), checked_connections():
@@ -178,7 +197,7 @@ class StdioServer:
                 result = work.run()
         except Exception as error:
             return work.failed(error)
-        if long_poll.wanted is None:
+        if long_poll.wanted is None or not waits:
             return result
         self._waiting.add(WaitingCall(request_id, work, result, long_poll, started))
         self._lines.read_ahead()

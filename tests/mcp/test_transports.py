@@ -65,14 +65,48 @@ def test_what_is_no_message_has_a_status_over_http(stdio: Stdio, ada_mcp: McpCli
         assert (reply.status, code(reply.body), reply.body["id"]) == (400, -32600, 7)
 
 
-def test_a_batch_is_refused(stdio: Stdio, ada_mcp: McpClient) -> None:
+OF_BATCHES = "2025-03-26"
+
+
+def test_a_batch_is_answered_in_the_version_that_has_batches(stdio: Stdio, ada_mcp: McpClient) -> None:
+    bad = {"jsonrpc": "2.0", "id": None, "method": "ping"}
+    wait = call("hub", {"action": "wait", "wait_seconds": 60})
+    batch = [request("ping"), notification("notifications/initialized"), bad, call("hub"), wait]
+    [_, over_stdio] = stdio(hello(OF_BATCHES), batch[:-1])
+    over_http = post(ada_mcp, batch[:-1], {"mcp-protocol-version": OF_BATCHES})
+    assert (over_http.status, over_http.body) == (200, over_stdio)
+    ids = [batch[0]["id"], None, batch[3]["id"]]
+    assert [answer["id"] for answer in over_http.body] == ids
+    assert [code(answer) for answer in over_http.body] == [None, -32600, None]
+    assert post(ada_mcp, batch[:1]).body[0]["result"] == {}  # Without a header it is this version.
+    [_, with_a_wait] = stdio(hello(OF_BATCHES), batch)
+    assert len(with_a_wait) == 4
+    note = notification("notifications/initialized")
+    assert post(ada_mcp, [note, note]).status == 202
+    assert len(stdio(hello(OF_BATCHES), [note, note])) == 1
+
+
+@pytest.mark.parametrize("version", ["2024-11-05", "2025-06-18", "2025-11-25", MODERN])
+def test_a_batch_is_refused_in_other_versions(stdio: Stdio, ada_mcp: McpClient, version: str) -> None:
     batch = [request("ping"), request("ping")]
-    assert [(code(answer), answer["id"]) for answer in stdio(hello("2025-03-26"), batch)][1:] == [
-        (-32600, None)
-    ]
-    for headers in ({"mcp-protocol-version": "2025-03-26"}, LATER_HEADERS):
-        reply = post(ada_mcp, batch, headers)
-        assert (reply.status, code(reply.body), reply.body["id"]) == (400, -32600, None)
+    reply = post(ada_mcp, batch, {"mcp-protocol-version": version})
+    assert (reply.status, code(reply.body), reply.body["id"]) == (400, -32600, None)
+    assert f"Only version {OF_BATCHES}" in reply.body["error"]["message"]
+    if version != MODERN:
+        assert [code(answer) for answer in stdio(hello(version), batch)] == [None, -32600]
+
+
+@pytest.mark.parametrize(
+    ("batch", "why"),
+    [([], "1 to 50"), ([request("ping")] * 51, "has 51"), ([hello(), request("ping")], "initialize")],
+)
+def test_a_batch_that_is_none_is_refused(
+    stdio: Stdio, ada_mcp: McpClient, batch: list[Message], why: str
+) -> None:
+    reply = post(ada_mcp, batch, {"mcp-protocol-version": OF_BATCHES})
+    assert (reply.status, code(reply.body)) == (400, -32600)
+    assert why in reply.body["error"]["message"]
+    assert stdio(hello(OF_BATCHES), batch)[1]["error"] == reply.body["error"]
 
 
 def test_many_values_are_refused_over_http(stdio: Stdio, ada_mcp: McpClient) -> None:
