@@ -17,4 +17,5 @@ AGENT = Argument("agent", Annotated[str, About("Which of your agents speaks.", W
 SESSION = Argument("session", Annotated[Ref, UNDECLARED], False, UNSET)
 FORMAT = Argument("format", Annotated[str, Says("rows|objects"), UNDECLARED], False, UNSET)
 BUDGET = Argument("max_tokens", Budget, False, UNSET)
+FORMATS = tuple(FORMAT.choices)
 COMMON = (AGENT, FORMAT, BUDGET, SESSION)

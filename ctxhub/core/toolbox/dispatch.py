@@ -21,7 +21,7 @@ from ctxhub.core.kit.read_limit import limited_read
 from ctxhub.core.refusals.services import KIND_OF_NAME, count_refusal, is_refusal, ref_in
 from ctxhub.core.toolbox.actions import Action, find_tool
 from ctxhub.core.toolbox.argument_types import present
-from ctxhub.core.toolbox.common_arguments import AGENT, BUDGET, FORMAT, SESSION
+from ctxhub.core.toolbox.common_arguments import AGENT, BUDGET, FORMAT, FORMATS, SESSION
 from ctxhub.core.toolbox.help import help_for
 from ctxhub.core.toolbox.stored_answers import answer_once
 from ctxhub.core.use import tally
@@ -162,7 +162,7 @@ def _take_session(given: dict[str, Any]) -> dict[str, str]:
 def _take_format(action: Action, given: dict[str, Any]) -> dict[str, Any]:
     """Take `format`, for answers with lists, from the arguments."""
     name = _text(given, FORMAT.name) if action.holds_lists else None
-    chosen = clean_one_of(name or "rows", FORMAT.choices, FORMAT.name)
+    chosen = clean_one_of(name or "rows", FORMATS, FORMAT.name)
     return {"as_objects": True} if chosen == "objects" else {}
 
 
