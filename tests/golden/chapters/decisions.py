@@ -66,7 +66,7 @@ REFUSED: list[tuple[str, dict[str, Any]]] = [
     ("set", {"key": "k", "value": "x", "laier": "data"}),
     ("set", {"key": "k", "value": "x", "paths": ["/etc/passwd"]}),
     ("set", {"key": "k", "value": "x", "tradeoffs": {"pro": ["x"]}}),
-    ("set", {"key": "k", "value": "AKIAIOSFODNN7EXAMPLE"}),
+    ("set", {"key": "k", "value": "AKIAQ7LM2XWY4NPR5TVB"}),
     ("set", {"key": KEY, "value": "x", "expected_version": "9.9.9"}),
     ("set", {"key": "new", "value": "x", "expected_version": "1.0.0"}),
     ("deprecate", {"key": "nosuch", "reason": "x"}),

@@ -44,7 +44,7 @@ def write_pads(hour: Hour) -> dict[str, int]:
     hour.tool("ben", "scratchpad", "search", query="slow", scratchpad_id=pad)
     hour.tool("ben", "scratchpad", "create", workflow_id=999, name="x")
     hour.tool("ben", "scratchpad", "append", scratchpad_id=pad, content="")
-    hour.tool("ben", "scratchpad", "append", scratchpad_id=pad, content="AKIAIOSFODNN7EXAMPLE")
+    hour.tool("ben", "scratchpad", "append", scratchpad_id=pad, content="AKIAQ7LM2XWY4NPR5TVB")
     _close_workflow(hour, task, pad)
     _use_rest(hour, task)
     hour.tool("ada", "delete", refs=[f"scratchpad:{other}"])
