@@ -349,11 +349,18 @@ def test_the_form_shows_validation_errors_and_changes_nothing(
     assert read(ada) == decision
 
 
-def test_an_administrator_may_store_what_looks_like_a_credential(
+def test_an_administrator_may_store_what_looks_like_a_credential_by_saying_so(
     apollo: Project, ada: Caller, decision: DecisionRow
 ) -> None:
     admin = member(apollo, ADMIN, "boss")
-    save(admin, decision, {**form_of(admin, decision), "value": f"{AWS_KEY} is the key"})
+    form = {**form_of(admin, decision), "value": f"{AWS_KEY} is the key"}
+    assert (
+        "Store it although it looks like a credential"
+        in admin.post(edit_page(decision), form).content.decode()
+    )
+    assert read(ada) == decision
+
+    save(admin, decision, {**form, "allow_secret": "true"})
     assert "AKIA" in read(ada).value
 
 

@@ -25,8 +25,8 @@ from ctxhub.core.admin.lists import FilteredList
 from ctxhub.core.admin.service_form import ServiceForm, sentence
 from ctxhub.core.admin.unfold_compat import ChangeList, ModelAdmin
 from ctxhub.core.kit.batches import in_batches
-from ctxhub.core.kit.caller import ADMIN, READ, WRITE, Caller, acting, current
-from ctxhub.core.kit.errors import CtxhubError, NotAllowed
+from ctxhub.core.kit.caller import ADMIN, ALLOW_SECRET, READ, WRITE, Caller, acting, current
+from ctxhub.core.kit.errors import CtxhubError, LooksLikeCredential, NotAllowed
 from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.kit.models import ProjectRow
 from ctxhub.core.kit.transactions import write_transaction
@@ -202,8 +202,11 @@ class ProjectAdmin(ModelAdmin):
         if caller is None or project is None:
             yield
             return
+        caller = caller.for_call(allow_secret=ALLOW_SECRET in request.POST)
         with acting(caller), write_transaction(project.pk):
             yield
+        for told in caller.told_of_kept().values():
+            messages.warning(request, told)
 
     def write_each(self, request: HttpRequest, rows: Iterable[Any], write: Callable[[Any], T]) -> list[T]:
         """Call `write` with each row and return the results, in one transaction per project."""
@@ -280,6 +283,9 @@ class ProjectAdmin(ModelAdmin):
         form: type[Any] = super().get_form(request, obj, change=change, **{**kwargs, "fields": ()})
         form.refusal = request.__dict__.get("ctxhub_refusal")
         form.project = self.project_of(obj) if obj is not None else self.project_to_add_to(request)
+        form.offers_to_allow = isinstance(form.refusal, LooksLikeCredential) and access_of(request).may(
+            ADMIN, form.project.pk
+        )
         return form
 
     def delete_view(

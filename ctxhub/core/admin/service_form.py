@@ -19,11 +19,13 @@ CHANGED_MEANWHILE = "Somebody else changed it while you were editing. Nothing wa
 class ServiceForm(ModelForm):
     """Declares its own fields; the service validates them. The admin sets `project` and `refusal`.
 
+    `offers_to_allow`: what was refused looks like a credential, and the person may store it all the same.
     `is_outdated`: somebody else has changed the row since the person opened the form.
     """
 
     project: ClassVar[Project | None] = None
     refusal: ClassVar[CtxhubError | None] = None
+    offers_to_allow: ClassVar[bool] = False
     is_outdated = False
 
     def clean(self) -> dict[str, Any] | None:

@@ -159,7 +159,8 @@ class TakesExtension(OpenApiSerializerExtension):  # type: ignore[no-untyped-cal
         body = view.bodies[view.action]
         is_item = body.items is takes
         items = auto_schema.resolve_serializer(takes.items, direction).ref if takes.items else None  # type: ignore[arg-type]
-        return takes.schema(items, with_agent=view.has_agent and not is_item)
+        method = str(auto_schema.method)
+        return takes.schema(items, common=() if is_item else view.common_fields(str(view.action), method))
 
 
 class AnswerExtension(OpenApiSerializerExtension):  # type: ignore[no-untyped-call]

@@ -19,7 +19,7 @@ from ctxhub.core.toolbox.actions import Action, all_tools
 from ctxhub.core.toolbox.argument_types import Cursor, Limit
 from ctxhub.core.toolbox.arguments import Argument, Arguments, Problems
 from ctxhub.core.toolbox.batch_writes import Items, refuse_too_many
-from ctxhub.core.toolbox.common_arguments import AGENT, BUDGET, Budget
+from ctxhub.core.toolbox.common_arguments import BUDGET, Budget
 
 FLAGS = {"true": True, "1": True, "false": False, "0": False}
 
@@ -51,6 +51,7 @@ class Takes:
         self._source, self._name = source, name
         self._without, self._optional, self._also = without, optional, also
         self.items, self._example = items, example
+        self._with_common: dict[tuple[str, ...], Arguments] = {}
 
     @cached_property
     def operation(self) -> str:
@@ -80,11 +81,11 @@ class Takes:
 
     # -- Reading -----------------------------------------------------------------------------------
 
-    def read_body(self, data: Any, *, with_agent: bool) -> dict[str, Any]:
-        """The checked fields, and the agent who speaks. Raises InvalidInput."""
+    def read_body(self, data: Any, *, common: Sequence[Argument] = ()) -> dict[str, Any]:
+        """The checked fields, and what bodies have in common. Raises InvalidInput."""
         if not isinstance(data, Mapping):
             raise InvalidInput(f"The body must be an object, not {shown(data)}.")
-        arguments = self._arguments_and_agent if with_agent else self.arguments
+        arguments = self._with(common)
         checked = _check(arguments, data, "field")
         if self.items and "items" in checked:
             checked["items"] = self.items.check_each(checked["items"])
@@ -114,9 +115,9 @@ class Takes:
     def parameters(self) -> list[dict[str, Any]]:
         return [parameter(argument) for argument in self.arguments.all]
 
-    def schema(self, items: Mapping[str, Any] | None, *, with_agent: bool) -> dict[str, Any]:
+    def schema(self, items: Mapping[str, Any] | None, *, common: Sequence[Argument] = ()) -> dict[str, Any]:
         """The schema of the body. `items`: that of an entry of `items`."""
-        arguments = (self._arguments_and_agent if with_agent else self.arguments).all
+        arguments = self._with(common).all
         fields = {argument.name: body_field(argument) for argument in arguments}
         if items is not None:
             fields["items"] = {**fields["items"], "items": items}
@@ -132,9 +133,12 @@ class Takes:
         tool, action = self._source
         return all_tools()[tool].actions[action]
 
-    @cached_property
-    def _arguments_and_agent(self) -> Arguments:
-        return Arguments([*self.arguments.all, AGENT])
+    def _with(self, common: Sequence[Argument]) -> Arguments:
+        """The arguments, and those that bodies have in common."""
+        names = tuple(argument.name for argument in common)
+        if names not in self._with_common:
+            self._with_common[names] = Arguments([*self.arguments.all, *common])
+        return self._with_common[names]
 
     def _relaxed(self, argument: Argument) -> Argument:
         if argument.name not in self._optional:

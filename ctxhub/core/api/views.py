@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack, suppress
 from dataclasses import replace
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar, TypeVar, cast
 
 from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponsePermanentRedirect, JsonResponse
@@ -38,7 +38,8 @@ from ctxhub.core.kit.headers import header_text
 from ctxhub.core.kit.listing import with_arrays
 from ctxhub.core.kit.read_limit import limited_read
 from ctxhub.core.text.token_count import count_tokens
-from ctxhub.core.toolbox.common_arguments import AGENT
+from ctxhub.core.toolbox.arguments import Argument
+from ctxhub.core.toolbox.common_arguments import AGENT, SECRET
 from ctxhub.core.toolbox.dispatch import clean_max_tokens
 from ctxhub.core.toolbox.stored_answers import answer_once
 from ctxhub.core.use.tally import Call
@@ -80,7 +81,6 @@ class HubViewSet(GenericViewSet[Any]):
     common_parameters: ClassVar[tuple[str, ...]] = ("format",)
     filters: ClassVar[Mapping[str, type[FilterSet]]] = {}
     has_versions = False
-    has_agent: ClassVar[bool] = False  # Whether a body may name the agent who speaks.
 
     query: dict[str, Any]
     body: dict[str, Any]
@@ -193,7 +193,13 @@ class HubViewSet(GenericViewSet[Any]):
         return super().finalize_response(request, response, *args, **kwargs)
 
     def _read_body(self, request: Request) -> dict[str, Any]:
-        return self.bodies[self.action].read_body(request.data, with_agent=self.has_agent)
+        common = self.common_fields(self.action, str(request.method))
+        return self.bodies[self.action].read_body(request.data, common=common)
+
+    @classmethod
+    def common_fields(cls, _action: str, _method: str) -> tuple[Argument, ...]:
+        """What a body may have besides the arguments of the action."""
+        return ()
 
 
 class ProjectViewSet(HubViewSet):
@@ -203,7 +209,6 @@ class ProjectViewSet(HubViewSet):
     """
 
     common_parameters = (AGENT.name, *HubViewSet.common_parameters)
-    has_agent = True
     scopes: ClassVar[Mapping[str, str | None]] = {}
 
     @classmethod
@@ -220,7 +225,8 @@ class ProjectViewSet(HubViewSet):
         if scope := self.scope_of(self.action, request.method or ""):
             self.caller.require(scope, f"{request.method} {request.path}")
         body = request.data if request.method in ("POST", "PUT", "PATCH") else None
-        self.act_as(in_session(speaking(self.caller, request, body=body), request))
+        caller = in_session(speaking(self.caller, request, body=body), request)
+        self.act_as(caller.for_call(allow_secret=False))
         call = Call(self.caller, self._counted_as(), writes=request.method not in SAFE_METHODS)
         self.call = self._during.enter_context(call)
         if self.scope_of(self.action, request.method or "") == READ:
@@ -265,7 +271,8 @@ class ProjectViewSet(HubViewSet):
 
         def run() -> AnswerT:
             answer: AnswerT = with_arrays(write())
-            return answer
+            told = self.caller.told_of_kept()
+            return cast(AnswerT, {**answer, **told}) if told and isinstance(answer, dict) else answer
 
         if not (key := request_key(self.request)):
             return in_batches(run)
@@ -311,7 +318,14 @@ class ProjectViewSet(HubViewSet):
     def _read_body(self, request: Request) -> dict[str, Any]:
         body = super()._read_body(request)
         body.pop(AGENT.name, None)
+        if body.pop(SECRET.name, False):
+            self.act_as(self.caller.for_call(allow_secret=True))
         return body
+
+    @classmethod
+    def common_fields(cls, _action: str, _method: str) -> tuple[Argument, ...]:
+        """The agent who speaks, and in a write whether it stores what looks like a credential."""
+        return (AGENT,) if cls.scope_of(_action, _method) == READ else (AGENT, SECRET)
 
 
 def _is_for_browsers(request: Request) -> bool:

@@ -18,6 +18,9 @@ READ, WRITE, ADMIN = "read", "write", "admin"
 ALL_SCOPES = frozenset({READ, WRITE, ADMIN})
 WITHHELD = "A token with the scope 'read' is told more."
 
+# The argument of a call that stores what looks like a credential.
+ALLOW_SECRET = "allow_secret"  # noqa: S105
+
 ErrorT = TypeVar("ErrorT", bound=CtxhubError)
 
 
@@ -42,7 +45,8 @@ class Caller:
     """A project, the agent that acts, and its scopes.
 
     `agent` is a name; its row is found or inserted by the statement that needs it. `pinned`: the token can
-    act as one agent only. `keeps_secrets`: an administrator, who may store what looks like a credential.
+    act as one agent only. `keeps_secrets`: services store for it what looks like a credential; of an
+    administrator's calls only those with `allow_secret` do so (`for_call`), and note in `kept` what it was.
     `maker_id`: the user who made the token.
     `session`: the id or the name of the session that the call names; `window`: None over HTTP.
     """
@@ -58,6 +62,7 @@ class Caller:
     maker_id: int | None = None
     session: str = ""
     window: Window | None = None
+    kept: list[str] | None = field(default=None, compare=False)
 
     @property
     def project_id(self) -> int:
@@ -73,6 +78,23 @@ class Caller:
                 f"{doing} needs the scope {scope!r}; yours: {', '.join(sorted(self.scopes)) or 'none'}.",
                 hint="Ask an administrator of the project for a token with that scope.",
             )
+
+    def for_call(self, *, allow_secret: bool) -> "Caller":
+        """The same caller for one call: it keeps secrets, and notes them, with `allow_secret` alone.
+
+        Raises NotAllowed without the scope admin.
+        """
+        if allow_secret:
+            self.require(ADMIN, "allow_secret")
+            return replace(self, keeps_secrets=True, kept=[])
+        return replace(self, keeps_secrets=False) if self.keeps_secrets else self
+
+    def told_of_kept(self) -> dict[str, str]:
+        """What an answer says about what the call stored although it looks like a credential."""
+        if not self.kept:
+            return {}
+        what = ", ".join(dict.fromkeys(self.kept))
+        return {ALLOW_SECRET: f"Stored although it looks like a credential: {what}."}
 
     def speaking_as(self, agent: str) -> "Caller":
         """The same caller as another agent. Raises NotAllowed for a pinned token or a person."""

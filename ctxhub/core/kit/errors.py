@@ -44,6 +44,10 @@ class InvalidInput(CtxhubError):
     code = "invalid"
 
 
+class LooksLikeCredential(InvalidInput):
+    """A text seems to hold a credential: an administrator may store it with `allow_secret`."""
+
+
 class NotFound(CtxhubError):
     """No such object in the caller's project; objects of other projects count as missing."""
 

@@ -14,8 +14,8 @@ from typing import Any, TypeVar
 from django.db.models import IntegerChoices
 
 from ctxhub.core.kit import clock
-from ctxhub.core.kit.caller import Caller
-from ctxhub.core.kit.errors import InvalidInput, shown, unknown_word
+from ctxhub.core.kit.caller import ALLOW_SECRET, Caller, current
+from ctxhub.core.kit.errors import InvalidInput, LooksLikeCredential, shown, unknown_word
 from ctxhub.core.kit.known_names import is_known
 from ctxhub.core.text import secrets
 from ctxhub.core.text.braces import MOST_EXPANDED, expand_braces
@@ -141,7 +141,10 @@ def clean_text(value: str | None, name: str, caller: Caller, *, at_most: int = T
 
 
 def clean_masked_text(value: str | None, name: str, *, at_most: int = CONTENT_BYTES) -> tuple[str, int]:
-    """A text whose credentials are masked, and their number: what is saved at the end must not be lost."""
+    """A text whose credentials are masked, and their number: what is saved at the end must not be lost.
+
+    A call with `allow_secret` keeps them, and notes that.
+    """
     if value is None:
         return "", 0
     size = _refuse_unstorable(value, name)
@@ -149,6 +152,10 @@ def clean_masked_text(value: str | None, name: str, *, at_most: int = CONTENT_BY
         raise InvalidInput(
             f"{name} has {size:,} bytes; the limit is {at_most:,}.", hint="Store a summary and a path."
         )
+    caller = current()
+    if caller is not None and caller.kept is not None:
+        refuse_secret(value, name, caller)
+        return value, 0
     return secrets.mask_secrets(value)
 
 
@@ -395,22 +402,36 @@ def _refuse_unstorable(value: str, name: str) -> int:
         raise InvalidInput(f"{name} holds half of a surrogate pair at character {error.start}.") from error
 
 
+NO_SECRETS = f"Say where the secret is kept instead. With the scope admin, {ALLOW_SECRET}:true stores it."
+
+
 def refuse_joined_secret(pieces: Sequence[str], name: str, caller: Caller) -> None:
     """Refuse a text joined from pieces if it contains a credential that none of the pieces does."""
-    if caller.keeps_secrets:
+    if caller.keeps_secrets and caller.kept is None:
         return
-    if found := secrets.find_joined_secret(*pieces):
-        raise InvalidInput(
-            f"{name} makes a credential ({found.kind}) with the text beside it; not stored.",
-            hint="Say where the secret is kept instead. An administrator may store it.",
+    if not (found := secrets.find_joined_secret(*pieces)):
+        return
+    if not _note_kept(found, name, caller):
+        raise LooksLikeCredential(
+            f"{name} makes a credential ({found.kind}) with the text beside it; not stored.", hint=NO_SECRETS
         )
 
 
 def refuse_secret(value: str, name: str, caller: Caller) -> None:
-    if caller.keeps_secrets:
+    if caller.keeps_secrets and caller.kept is None:
         return
-    if found := secrets.find_secret(value):
-        raise InvalidInput(
+    if not (found := secrets.find_secret(value)):
+        return
+    if not _note_kept(found, name, caller):
+        raise LooksLikeCredential(
             f"{name} seems to hold a credential ({found.kind}) at character {found.start}; not stored.",
-            hint="Say where the secret is kept instead. An administrator may store it.",
+            hint=NO_SECRETS,
         )
+
+
+def _note_kept(found: secrets.Secret, name: str, caller: Caller) -> bool:
+    """Note a credential that the call stores; False if it is to be refused."""
+    if not caller.keeps_secrets or caller.kept is None:
+        return False
+    caller.kept.append(f"{name} ({found.kind})")
+    return True

@@ -18,7 +18,7 @@ from ctxhub.core.kit.tool_names import call_of, flat_name, is_flat, is_offered
 from ctxhub.core.refusals.services import KIND_OF_NAME, ref_in
 from ctxhub.core.toolbox.argument_types import present
 from ctxhub.core.toolbox.arguments import Argument, Arguments
-from ctxhub.core.toolbox.common_arguments import AGENT, BUDGET, COMMON, FORMAT, SESSION
+from ctxhub.core.toolbox.common_arguments import AGENT, BUDGET, COMMON, FORMAT, SECRET, SESSION
 from ctxhub.core.toolbox.suggestions import (
     MOST_NAMES,
     fitting_action,
@@ -154,13 +154,14 @@ class Action:
             (FORMAT, self.holds_lists),
             (BUDGET, self.takes_budget),
             (SESSION, not self.takes_session),
+            (SECRET, self.writes),
         ]
         return tuple(argument for argument, is_taken in taken if is_taken)
 
     @cached_property
     def also_allowed(self) -> tuple[str, ...]:
-        """Those of `common` that an error offers: `session` repairs no call."""
-        return tuple(argument.name for argument in self.common if argument is not SESSION)
+        """Those of `common` that an error offers: `session` and `allow_secret` repair no call."""
+        return tuple(argument.name for argument in self.common if argument not in (SESSION, SECRET))
 
     @cached_property
     def holds_lists(self) -> bool:

@@ -3,6 +3,7 @@
 from typing import Annotated
 
 from ctxhub.core.kit.answers import MAX_TOKENS
+from ctxhub.core.kit.caller import ALLOW_SECRET
 from ctxhub.core.kit.limits import WORD
 from ctxhub.core.kit.unset import UNSET
 from ctxhub.core.toolbox.argument_types import UNDECLARED, About, Number, Ref, Says
@@ -18,4 +19,14 @@ SESSION = Argument("session", Annotated[Ref, UNDECLARED], False, UNSET)
 FORMAT = Argument("format", Annotated[str, Says("rows|objects"), UNDECLARED], False, UNSET)
 BUDGET = Argument("max_tokens", Budget, False, UNSET)
 FORMATS = tuple(FORMAT.choices)
-COMMON = (AGENT, FORMAT, BUDGET, SESSION)
+SECRET = Argument(
+    ALLOW_SECRET,
+    Annotated[
+        bool,
+        About("With the scope admin: stores what looks like a credential. The answer says what it stored."),
+        UNDECLARED,
+    ],
+    False,
+    UNSET,
+)
+COMMON = (AGENT, FORMAT, BUDGET, SESSION, SECRET)

@@ -21,7 +21,7 @@ from ctxhub.core.kit.read_limit import limited_read
 from ctxhub.core.refusals.services import KIND_OF_NAME, count_refusal, is_refusal, ref_in
 from ctxhub.core.toolbox.actions import Action, find_tool
 from ctxhub.core.toolbox.argument_types import present
-from ctxhub.core.toolbox.common_arguments import AGENT, BUDGET, FORMAT, FORMATS, SESSION
+from ctxhub.core.toolbox.common_arguments import AGENT, BUDGET, FORMAT, FORMATS, SECRET, SESSION
 from ctxhub.core.toolbox.help import help_for
 from ctxhub.core.toolbox.stored_answers import answer_once
 from ctxhub.core.use import tally
@@ -82,12 +82,14 @@ def _run(caller: Caller, action: Action, given: dict[str, Any], request_id: str 
         tally.running(caller, action.call, writes=action.writes)
     named = {} if action.takes_session else _take_session(given)
     caller = caller.in_session(named.get(SESSION.name))
+    allowing = _take_allow_secret(action, given)
+    caller = caller.for_call(allow_secret=bool(allowing))
     shape, budget = _take_format(action, given), _take_budget(action, given)
     checked = action.check(given)
 
     def run() -> Any:
         answer = action.run(caller, **checked)
-        return with_rows(answer, **shape) if action.writes else answer
+        return {**with_rows(answer, **shape), **caller.told_of_kept()} if action.writes else answer
 
     with acting(caller):
         answer = answer_once(
@@ -95,7 +97,7 @@ def _run(caller: Caller, action: Action, given: dict[str, Any], request_id: str 
             request_id if action.writes else None,
             run,
             operation=action.call,
-            arguments={**checked, **named, **shape},
+            arguments={**checked, **named, **shape, **allowing},
         )
     touch_agent(caller)
     if isinstance(answer, Listing) and not answer.rows:
@@ -157,6 +159,15 @@ def _take_session(given: dict[str, Any]) -> dict[str, str]:
     """Take `session` from the arguments of an action that does not declare it."""
     value = given.pop(SESSION.name, None)
     return {} if value in (None, "") else {SESSION.name: clean_call_session(value, SESSION.name)}
+
+
+def _take_allow_secret(action: Action, given: dict[str, Any]) -> dict[str, bool]:
+    """Take `allow_secret` from the arguments of a write."""
+    value = given.pop(SECRET.name, None) if action.writes else None
+    word = str(value).strip().lower() if isinstance(value, bool | str) else ""
+    if value is not None and word not in ("true", "false"):
+        raise InvalidInput(f"{SECRET.name} must be true or false, not {shown(value)}.")
+    return {SECRET.name: True} if word == "true" else {}
 
 
 def _take_format(action: Action, given: dict[str, Any]) -> dict[str, Any]:

@@ -2,15 +2,16 @@
 
 from typing import Any
 
-from ctxhub.core.kit.caller import Caller
+from ctxhub.core.kit.caller import ADMIN, Caller
 from ctxhub.core.toolbox.actions import Action, Tool
-from ctxhub.core.toolbox.common_arguments import AGENT, BUDGET, FORMAT, SESSION
+from ctxhub.core.toolbox.common_arguments import AGENT, BUDGET, FORMAT, SECRET, SESSION
 
 EVERYWHERE = {
     AGENT: "agent (who speaks)",
     SESSION: "session (its id or name)",
     FORMAT: f"{FORMAT.signature} on lists",
     BUDGET: BUDGET.signature,
+    SECRET: f"{SECRET.name}=true (stores what looks like a credential)",
 }
 
 
@@ -25,7 +26,8 @@ def help_for(tool: Tool, caller: Caller, name: str | None = None) -> dict[str, A
         if asked not in usable:
             asked.require_scope(caller, {})
         usable = [asked]
-    taken = [AGENT, SESSION, *(argument for action in usable for argument in action.common)]
+    common = [argument for action in usable for argument in action.common]
+    taken = [AGENT, SESSION, *(each for each in common if each is not SECRET or caller.may(ADMIN))]
     return {
         "tool": tool.name,
         "does": tool.summary,

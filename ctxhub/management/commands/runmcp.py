@@ -83,8 +83,6 @@ def find_caller(project: str | None, agent: str, scopes: str, session: str = "")
         project=find_project(project),
         agent=clean_agent(agent, "--agent") if agent else "system",
         scopes=frozenset(granted),
-        # Running here does not make an agent an administrator: storing credentials needs --scopes admin.
-        keeps_secrets=bool(scopes) and "admin" in granted,
         session=session,
         window=Window(),
     )
