@@ -202,7 +202,8 @@ def test_a_form_offers_an_administrator_to_store_it_after_it_was_refused(apollo:
     assert 'name="allow_secret"' not in boss.get(page).content.decode()
 
     refused = boss.post(page, values).content.decode()
-    assert "seems to hold a credential" in refused
+    assert "Say where the secret is kept instead." in refused
+    assert "allow_secret:true" not in refused
     assert re.search(r'<input type="checkbox" name="allow_secret"[^>]*>', refused)
 
     said = boss.post(page, {**values, "allow_secret": "true"}, follow=True).content.decode()
@@ -219,3 +220,15 @@ def test_a_form_does_not_offer_it_to_another_member(apollo: Project) -> None:
 
     assert "allow_secret needs the scope" in refused
     assert not Memory.unscoped.exists()
+
+
+def test_a_reply_offers_it_as_well(apollo: Project, writer: Caller) -> None:
+    boss = member(apollo, ADMIN, "boss")
+    sent = call(writer, "message", {"action": "send", "to": ["boss"], "text": "How do I deploy?"})
+    page, reply = f"/admin/messaging/message/{sent['id']}/", {"text": VALUE, "to": "ada"}
+    assert 'name="allow_secret"' not in boss.get(page).content.decode()
+
+    assert 'name="allow_secret"' in boss.post(page, reply).content.decode()
+    said = boss.post(page, {**reply, "allow_secret": "true"}, follow=True).content.decode()
+
+    assert "Stored although it looks like a credential" in said

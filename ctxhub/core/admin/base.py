@@ -229,10 +229,14 @@ class ProjectAdmin(ModelAdmin):
             return None
 
     def count_refusal(self, request: HttpRequest, row: Any, error: CtxhubError) -> None:
-        """Count a refused write for the person's agent. `row`: the row, or the project of a new one."""
+        """Count a refused write for the person's agent. `row`: the row, or the project of a new one.
+
+        The page of the refusal then offers an administrator to store what looks like a credential.
+        """
         project = row if isinstance(row, Project) else self.project_of(row)
         if caller := find_person(request.user, project.slug):  # type: ignore[arg-type]
             count_refusal(caller, error, getattr(row, "ref", ""))
+            request.__dict__["offers_to_allow"] = isinstance(error, LooksLikeCredential) and caller.may(ADMIN)
 
     def count_denied(self, request: HttpRequest, object_id: str | None = None) -> None:
         """Count a write that the person's role does not allow. To look at a form is none."""
@@ -283,9 +287,6 @@ class ProjectAdmin(ModelAdmin):
         form: type[Any] = super().get_form(request, obj, change=change, **{**kwargs, "fields": ()})
         form.refusal = request.__dict__.get("ctxhub_refusal")
         form.project = self.project_of(obj) if obj is not None else self.project_to_add_to(request)
-        form.offers_to_allow = isinstance(form.refusal, LooksLikeCredential) and access_of(request).may(
-            ADMIN, form.project.pk
-        )
         return form
 
     def delete_view(

@@ -9,7 +9,8 @@ from django.core.exceptions import ValidationError
 from ctxhub.core.admin.fields import object_change
 from ctxhub.core.admin.unfold_compat import ModelForm
 from ctxhub.core.kit.caller import current
-from ctxhub.core.kit.errors import Conflict, CtxhubError
+from ctxhub.core.kit.errors import Conflict, CtxhubError, LooksLikeCredential
+from ctxhub.core.kit.inputs import SAY_WHERE
 from ctxhub.core.models import Layer, Project
 from ctxhub.core.refusals.services import count_refusal
 
@@ -19,13 +20,11 @@ CHANGED_MEANWHILE = "Somebody else changed it while you were editing. Nothing wa
 class ServiceForm(ModelForm):
     """Declares its own fields; the service validates them. The admin sets `project` and `refusal`.
 
-    `offers_to_allow`: what was refused looks like a credential, and the person may store it all the same.
     `is_outdated`: somebody else has changed the row since the person opened the form.
     """
 
     project: ClassVar[Project | None] = None
     refusal: ClassVar[CtxhubError | None] = None
-    offers_to_allow: ClassVar[bool] = False
     is_outdated = False
 
     def clean(self) -> dict[str, Any] | None:
@@ -76,4 +75,6 @@ class ServiceForm(ModelForm):
 
 def sentence(refusal: CtxhubError) -> str:
     """The error for a person. Only hints on invalid input are included: other hints name agents' actions."""
-    return f"{refusal.message} {refusal.hint}".strip() if refusal.code == "invalid" else refusal.message
+    # A person is offered a box instead of the argument.
+    hint = SAY_WHERE if isinstance(refusal, LooksLikeCredential) else refusal.hint
+    return f"{refusal.message} {hint}".strip() if refusal.code == "invalid" else refusal.message

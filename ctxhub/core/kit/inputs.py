@@ -402,7 +402,8 @@ def _refuse_unstorable(value: str, name: str) -> int:
         raise InvalidInput(f"{name} holds half of a surrogate pair at character {error.start}.") from error
 
 
-NO_SECRETS = f"Say where the secret is kept instead. With the scope admin, {ALLOW_SECRET}:true stores it."
+SAY_WHERE = "Say where the secret is kept instead."
+NO_SECRETS = f"{SAY_WHERE} With the scope admin, {ALLOW_SECRET}:true stores it."
 
 
 def refuse_joined_secret(pieces: Sequence[str], name: str, caller: Caller) -> None:
