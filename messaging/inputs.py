@@ -1,12 +1,13 @@
 """Validates the input of message operations. Runs before the write lock."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import timedelta
 from typing import Any, Unpack
 
 from typing_extensions import TypedDict
 
+from ctxhub.core.accounts.selectors.named_agents import means_everyone, means_people, names_meant
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import InvalidInput, shown
 from ctxhub.core.kit.frozen import frozen
@@ -47,13 +48,18 @@ class MessageFields:
     ack_within: timedelta | None
 
 
-def clean_message(caller: Caller, *, text: str, **rest: Unpack[MessageArguments]) -> MessageFields:
-    """Validate everything that needs no database. Raises InvalidInput."""
+def clean_message(
+    caller: Caller, *, text: str, known: Collection[str] | None = None, **rest: Unpack[MessageArguments]
+) -> MessageFields:
+    """Validate everything that needs no database. Raises InvalidInput.
+
+    `known`: the names of agents among those that `to` may mean, case-folded; None: each entry is a name.
+    """
     payload, reply_to = rest.get("payload"), rest.get("reply_to")
     within = clean_span(value, "ack_within") if (value := rest.get("ack_within")) else None
     return MessageFields(
         text=_clean_text(text, caller),
-        to=_clean_recipients(rest.get("to"), caller),
+        to=_clean_recipients(rest.get("to"), known, caller),
         type=clean_choice(rest.get("type", MessageType.INFO), MessageType, "type"),
         priority=clean_choice(rest.get("priority", Priority.MEDIUM), Priority, "priority"),
         payload=None if payload is None else clean_json(payload, "payload", caller),
@@ -97,10 +103,13 @@ def _clean_text(value: str, caller: Caller) -> str:
     return text
 
 
-def _clean_recipients(value: Sequence[str] | None, caller: Caller) -> Sequence[str] | None:
+def _clean_recipients(
+    value: Sequence[str] | None, known: Collection[str] | None, caller: Caller
+) -> Sequence[str] | None:
     if value is None:
         return None
-    names = [clean_agent(name, f"to[{index}]") for index, name in enumerate(clean_names(value, "to"))]
+    meant = value if known is None else _meant(value, known)
+    names = [clean_agent(name, f"to[{index}]") for index, name in enumerate(clean_names(meant, "to"))]
     others = [name for name in names if name.casefold() != caller.agent.casefold()]
     if names and not others:
         raise InvalidInput(
@@ -108,3 +117,19 @@ def _clean_recipients(value: Sequence[str] | None, caller: Caller) -> Sequence[s
             hint="Name another agent, or leave `to` out for everyone.",
         )
     return tuple(others)
+
+
+def _meant(value: Sequence[str], known: Collection[str]) -> list[str]:
+    names = names_meant(value, known, "to")
+    for name in names:
+        if means_everyone(name, known):
+            raise InvalidInput(
+                f"to: no agent is called {shown(name)}.",
+                hint="Leave `to` out for everyone; in a reply, `to` is [] for everyone.",
+            )
+        if means_people(name, known):
+            raise InvalidInput(
+                f"to: no agent is called {shown(name)}.",
+                hint='Name a person by their username: "to": ["grace"]. hub agents lists who is here.',
+            )
+    return names

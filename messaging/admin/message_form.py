@@ -22,9 +22,16 @@ def _choice(labels: list[str], initial: str) -> forms.ChoiceField:
     )
 
 
+class RecipientsField(NamesField):
+    """Names of agents as typed: only the service knows whether "Doe, Jane" is one of them."""
+
+    def read(self, text: str) -> list[str]:
+        return [text.strip()] if text.strip() else []
+
+
 class MessageForm(ServiceForm):
     text = ProseField(rows=6)
-    to = NamesField(
+    to = RecipientsField(
         help_text="Agent names, separated by commas. Leave empty to write to everyone in the project."
     )
     type = _choice(list(map(str, MessageType.labels)), str(MessageType.INFO.label))
@@ -53,7 +60,7 @@ class MessageForm(ServiceForm):
 
 class ReplyForm(forms.Form):
     text = ProseField(rows=4, label="Reply")
-    to = NamesField(
+    to = RecipientsField(
         help_text="Agent names, separated by commas. Leave empty to answer the sender, or your recipients."
     )
 

@@ -2,11 +2,13 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Annotated, Any, NotRequired, Unpack
 
 # pydantic writes the answer's schema, and wants this TypedDict before Python 3.12.
 from typing_extensions import TypedDict
 
+from ctxhub.core.accounts.selectors.named_agents import find_known_names
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import Caller, may_read
 from ctxhub.core.kit.errors import CtxhubError
@@ -45,7 +47,8 @@ def send_message(*, caller: Caller, text: str, **rest: Unpack[MessageArguments])
     for an unknown `reply_to`. `unknown` in the answer lists names that no agent of the project has had; the
     message is delivered to them all the same.
     """
-    fields = clean_message(caller, text=text, **rest)
+    known = find_known_names(caller.project_id, rest.get("to") or ())
+    fields = clean_message(caller, text=text, known=known, **rest)
     with write_transaction(caller.project_id):
         [outcome] = _send(caller, [fields])
         if isinstance(outcome, CtxhubError):
@@ -60,7 +63,9 @@ def send_message_batch(*, caller: Caller, items: Items, atomic: bool = True) -> 
     `atomic`: all or nothing, the error names the `index`; otherwise valid items are sent, and each result
     is an answer or an error.
     """
-    return write_batch(caller, items, clean=clean_message, write=_send, answer=_as_mapping, atomic=atomic)
+    recipients = (name for item in items if isinstance(item, Mapping) for name in item.get("to") or ())
+    clean = partial(clean_message, known=find_known_names(caller.project_id, recipients))
+    return write_batch(caller, items, clean=clean, write=_send, answer=_as_mapping, atomic=atomic)
 
 
 # -- Pieces ----------------------------------------------------------------------------------------

@@ -13,6 +13,7 @@ from ctxhub.core.toolbox.actions import action, tool
 from ctxhub.core.toolbox.argument_types import (
     SINCE,
     About,
+    Agents,
     AsIds,
     Cursor,
     IdOf,
@@ -20,11 +21,10 @@ from ctxhub.core.toolbox.argument_types import (
     Json,
     Limit,
     Number,
+    Refs,
     Says,
     Text,
-    Texts,
     Word,
-    Words,
 )
 from ctxhub.core.toolbox.batch_writes import BatchAnswer
 from ctxhub.core.toolbox.batches import checked_items
@@ -90,7 +90,7 @@ Minutes = Annotated[Number, About("1 to 1440; left out: 30.", {"minimum": 1, "ma
 def send(
     caller: Caller,
     text: Annotated[str, About(schema=REQUIRED_TEXT)],
-    to: Annotated[Words, About("Left out: everyone; in a reply, who wrote.", WORD)] | None = None,
+    to: Annotated[Agents, About("Left out: everyone; in a reply, who wrote.", WORD)] | None = None,
     type: TypeWord = "info",  # The contract's name.
     priority: Annotated[PriorityWord, About("Left out: medium.")] = "medium",
     payload: Annotated[Json, About("Any JSON.")] | None = None,
@@ -102,7 +102,8 @@ def send(
 
     A request is what one agent claims. `reply_to` joins the thread and answers its author, unless `to` says
     otherwise ([]: everyone). `ack` asks each recipient to acknowledge; `ack_within` ("2h") until when.
-    `unknown` in the answer names recipients never seen here: check their spelling. `payload`: any JSON.
+    `unknown` in the answer names recipients never seen here: check their spelling. "ada, ben" in `to` are two
+    agents, "@ada" is ada. `payload`: any JSON.
     """
     return services.send_message(
         caller=caller,
@@ -240,7 +241,7 @@ def claim(
 def done(
     caller: Caller,
     id: Id,
-    result_refs: Annotated[Texts, About("What came of it.", items=REF)] | Unset = UNSET,
+    result_refs: Annotated[Refs, About("What came of it.", items=REF)] | Unset = UNSET,
 ) -> DoneAnswer:
     """A request is dealt with; result_refs: what came of it."""
     return finish_request(caller=caller, message_id=id, result_refs=if_set(result_refs, None))

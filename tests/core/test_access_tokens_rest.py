@@ -101,7 +101,7 @@ def test_a_person_of_several_projects_must_name_one(hub: LiveHub, apollo: Projec
     [
         {"scopes": ["everything"]},
         {"scopes": []},
-        {"scopes": "read"},
+        {"scopes": "['read'"},
         {"agent": "x" * 101},
         {"name": "x" * 101},
         {"name": 5},

@@ -52,6 +52,7 @@ REFUSED = {
     r"is no request": "depends on what is stored",
     r"is not a ref\.": "refs of each kind have their own form",
     r"^The template": "each template has its own required fields",
+    r"is a piece of a list|is not written as a list": "the pattern for names would be unreadable",
     r"entries; the limit": "entries added by a template count too",
     r"(characters|bytes); the limit": "names are normalised first, and texts are counted in bytes",
     r"must not be blank": "Unicode has more blanks than the pattern",

@@ -71,6 +71,7 @@ def test_names_are_read_however_a_list_is_written(text: str) -> None:
         "('api'",
         "('api')",
         "{}",
+        "null",
         '{"a": 1}',
         "{'a': 1}",
         "{api}",

@@ -82,7 +82,7 @@ def test_sessions_are_restored_and_have_a_lineage(ada_rest: RestClient, ben_rest
         {"files": [{"path": "a"}]},
         {"summary": 5},
         {"token_count": "5"},
-        {"enabled_mcps": "x"},
+        {"enabled_mcps": "[x"},
         {"settings": []},
         {"conversation": None},
         {"nothing": 1},

@@ -1,7 +1,6 @@
 """Form fields for stored values: unchanged prose, lists typed as text, JSON objects."""
 
 import json
-import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -9,7 +8,7 @@ from django import forms
 from django.core.exceptions import ValidationError
 from unfold.widgets import UnfoldAdminTextareaWidget, UnfoldAdminTextInputWidget
 
-_WORD = re.compile(r'\s*(?:"((?:[^"]|"")+)"|([^,]*))\s*(?:,|$)')
+from ctxhub.core.kit.text_lists import UnreadableList, read_names
 
 
 class TextArea(UnfoldAdminTextareaWidget):
@@ -49,7 +48,8 @@ class ListField(forms.Field):
         return self.read(value or "")
 
     def has_changed(self, initial: Any, data: Any) -> bool:
-        return self.read(self.prepare_value(initial)) != self.read(data or "")
+        written = self.prepare_value(initial)
+        return written != data and self.read(written) != self.read(data or "")
 
     def written(self, entries: Sequence[Any]) -> str:
         raise NotImplementedError
@@ -59,17 +59,20 @@ class ListField(forms.Field):
 
 
 class NamesField(ListField):
-    """Names separated by commas. A name with a comma is quoted."""
+    """Names separated by commas, or a list as models write it. A name that holds a comma is quoted."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(required=False, widget=UnfoldAdminTextInputWidget, **options)
 
     def written(self, entries: Sequence[Any]) -> str:
-        return ", ".join('"{}"'.format(e.replace('"', '""')) if set(e) & set(',"') else e for e in entries)
+        return ", ".join(entry if is_plain(entry) else quoted(entry) for entry in entries)
 
     def read(self, text: str) -> list[str]:
-        names = (quoted.replace('""', '"') or plain for quoted, plain in _WORD.findall(text))
-        return [name.strip() for name in names if name.strip()]
+        """The names; a text that is no list is one name, which the service refuses."""
+        try:
+            return [str(name) for name in read_names(text) if name != ""]
+        except UnreadableList:
+            return [text.strip()]
 
 
 class LinesField(ListField):
@@ -121,6 +124,18 @@ class ObjectField(forms.Field):
             return bool(self.to_python(data) != (initial or {}))
         except ValidationError:
             return True
+
+
+def is_plain(name: str) -> bool:
+    """Whether a name that is read as a list of names is itself."""
+    try:
+        return read_names(name) == [name]
+    except UnreadableList:
+        return False
+
+
+def quoted(name: str) -> str:
+    return '"{}"'.format(name.replace('"', '""'))
 
 
 def plain_lines(text: str) -> str:

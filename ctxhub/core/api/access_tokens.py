@@ -28,7 +28,7 @@ from ctxhub.core.kit.caller import ADMIN, Caller
 from ctxhub.core.kit.errors import NotAllowed, NotFound
 from ctxhub.core.kit.limits import SCOPE, WORD
 from ctxhub.core.models import AccessToken
-from ctxhub.core.toolbox.argument_types import About, Moment, OptionalWord, Texts
+from ctxhub.core.toolbox.argument_types import About, Moment, OptionalWord, Words
 
 
 class OfProject(TypedDict, total=False):
@@ -40,7 +40,7 @@ class CreateToken(TypedDict, total=False):
     name: OptionalWord
     agent: Annotated[OptionalWord, About("Speaks for this agent only; left out: for any.")]
     scopes: Annotated[
-        Texts, About("Any of read, write, admin; left out: read and write.", {"minItems": 1}, items=SCOPE)
+        Words, About("Any of read, write, admin; left out: read and write.", {"minItems": 1}, items=SCOPE)
     ]
     expires_at: Moment | None
 
@@ -61,7 +61,7 @@ class CreateOwnToken(TypedDict):
     name: NotRequired[OptionalWord]
     scopes: NotRequired[
         Annotated[
-            Texts, About("Of those of your role; left out: read, and write.", {"minItems": 1}, items=SCOPE)
+            Words, About("Of those of your role; left out: read, and write.", {"minItems": 1}, items=SCOPE)
         ]
     ]
     expires_at: NotRequired[Moment | None]

@@ -6,7 +6,7 @@ from typing import Any
 
 from ctxhub.core.api.ids import id_schema
 from ctxhub.core.kit.limits import MOST_ENTRIES, TEXT
-from ctxhub.core.toolbox.argument_types import FROM_NUMBER, About, OverRest
+from ctxhub.core.toolbox.argument_types import FROM_NUMBER, About, FromText
 from ctxhub.core.toolbox.arguments import Argument
 
 Json = dict[str, Any]
@@ -83,8 +83,9 @@ def _array(argument: Argument, *, in_query: bool) -> Json:
         array = {"type": "array", "items": entries}  # Any JSON.
     limits = _keywords(argument, "schema") or {}
     array |= {name: limit for name, limit in limits.items() if name not in OF_TEXTS}
-    takes_text = any(isinstance(mark, OverRest) for mark in argument.marks)
-    return _either(array, _one("string", limits)) if takes_text else array
+    takes_text = any(isinstance(mark, FromText) and mark.is_shown for mark in argument.marks)
+    of_texts = {name: limit for name, limit in limits.items() if name in OF_TEXTS}
+    return _either(array, _one("string", of_texts)) if takes_text else array
 
 
 def _words(argument: Argument, limits: Json | None, *, in_query: bool) -> Json:

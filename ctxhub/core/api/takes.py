@@ -16,7 +16,7 @@ from ctxhub.core.api.problems import refuse_unknown
 from ctxhub.core.kit.errors import CtxhubError, InvalidInput, shown
 from ctxhub.core.kit.unset import UNSET
 from ctxhub.core.toolbox.actions import Action, all_tools
-from ctxhub.core.toolbox.argument_types import Cursor, Limit
+from ctxhub.core.toolbox.argument_types import Cursor, FromText, Limit
 from ctxhub.core.toolbox.arguments import Argument, Arguments, Problems
 from ctxhub.core.toolbox.batch_writes import Items, refuse_too_many
 from ctxhub.core.toolbox.common_arguments import BUDGET, Budget
@@ -183,10 +183,10 @@ def _refuse_nul(checked: Mapping[str, Any]) -> None:
 
 
 def _parsed(argument: Argument, texts: list[str]) -> Any:
-    """The value of a parameter: lists repeat, or have commas. What is of no such type stays a text."""
+    """The value of a parameter: lists repeat, or are texts. What is of no such type stays a text."""
     kind = argument.schema.get("type")
     if kind == "array":
-        return [word.strip() for text in texts for word in text.split(",") if word.strip()]
+        return [entry for text in texts if text.strip(" ,;") for entry in _listed(argument, text)]
     if len(texts) > 1:
         raise InvalidInput(f"{argument.name} is given more than once.")
     [text] = texts
@@ -197,6 +197,18 @@ def _parsed(argument: Argument, texts: list[str]) -> Any:
     if kind == "boolean":
         return FLAGS.get(text.lower(), text)
     return _number(text, kind) if kind in ("integer", "number") else text
+
+
+def _listed(argument: Argument, text: str) -> Sequence[Any]:
+    """The entries of a list in one text of a query. Raises InvalidInput."""
+    read = next((mark for mark in argument.marks if isinstance(mark, FromText)), None)
+    if read is None:
+        return [word.strip() for word in text.split(",") if word.strip()]
+    try:
+        listed: Sequence[Any] = read.convert(text)
+    except ValueError as error:
+        raise InvalidInput(f"{argument.name} {error}.") from None
+    return listed
 
 
 def _id(argument: Argument, text: str) -> int:

@@ -17,6 +17,14 @@ from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import ALLOW_SECRET, Caller, current
 from ctxhub.core.kit.errors import InvalidInput, LooksLikeCredential, shown, unknown_word
 from ctxhub.core.kit.known_names import is_known
+from ctxhub.core.kit.text_lists import (
+    UnreadableList,
+    name_of_entry,
+    names_of,
+    parse_list,
+    read_names,
+    split_names,
+)
 from ctxhub.core.text import secrets
 from ctxhub.core.text.braces import MOST_EXPANDED, expand_braces
 from ctxhub.core.text.glob_syntax import (
@@ -47,6 +55,10 @@ CONTENT_BYTES = 1_048_576
 JSON_DEPTH = 20
 MAX_LIMIT = 200
 
+HOW_TO_WRITE_NAMES = 'Write ["api", "auth"], or: api, auth'
+
+# What an entry holds that is several names, or is left over from a list.
+_OF_LISTS = re.compile(r"""[][(){}"'`,\n\r]|^\s*[-*+•]\s""")
 _LEFT_OPEN = re.compile(r"\$\{[^}]*\}")
 
 ChoiceT = TypeVar("ChoiceT", bound=IntegerChoices)
@@ -172,16 +184,47 @@ def clean_query(value: str, name: str) -> str:
 def clean_words(values: Iterable[str] | None, name: str) -> list[str]:
     """Tags, scopes or agents: up to 50 names of up to 100 characters, without duplicates, ignoring case.
 
-    A comma separates names, so no name contains one: "api,security" are two tags.
+    A comma separates names, so no name contains one: "api,security" are two tags. Raises InvalidInput for a
+    piece of a list: "['api'".
     """
-    return clean_names([word for value in values or () for word in separated(value)], name)
+    listed = list(values or ())
+    if any(map(_OF_LISTS.search, listed)):
+        listed = [word for n, value in enumerate(listed) for word in separated(value, f"{name}[{n}]")]
+    return clean_names(listed, name)
 
 
-def separated(value: str) -> list[str]:
-    """The names between commas; a value without a comma stays as it is."""
-    if "," not in value:
+def names_in(text: str, name: str) -> list[str]:
+    """The names in a list that was sent as a text. Raises InvalidInput."""
+    try:
+        return [name_of_entry(one) for one in read_names(text)]
+    except UnreadableList:
+        raise piece_of_list(text, name) from None
+
+
+def separated(value: str, name: str) -> list[str]:
+    """The names between commas, or in a list that an entry is; "" if there is none. Raises InvalidInput."""
+    if not _OF_LISTS.search(value):
         return [value]
-    return [part for part in value.split(",") if part.strip()] or [""]
+    try:
+        listed = parse_list(value)
+        names = split_names(value, separators=",") if listed is None else names_of(listed)
+        words = [part.strip() for one in names for part in name_of_entry(one).split(",")]
+    except UnreadableList:
+        raise piece_of_list(value, name) from None
+    return [word for word in words if word] or [""]
+
+
+def refuse_pieces(values: Iterable[str], name: str) -> None:
+    """Raise InvalidInput for a name that is a piece of a list: "['api'"."""
+    for position, value in enumerate(values):
+        try:
+            name_of_entry(value)
+        except UnreadableList:
+            raise piece_of_list(value, f"{name}[{position}]") from None
+
+
+def piece_of_list(value: str, name: str) -> InvalidInput:
+    return InvalidInput(f"{name} is a piece of a list: {shown(value)}.", hint=HOW_TO_WRITE_NAMES)
 
 
 def clean_names(values: Iterable[str] | None, name: str) -> list[str]:

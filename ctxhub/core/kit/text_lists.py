@@ -13,6 +13,8 @@ from typing import Any
 MOST_LEVELS = 20
 MOST_VALUES = 40_000
 
+# What clients send as text for what they leave out.
+NULLS = frozenset(["null", "None", "undefined"])
 CLOSING = {"[": "]", "(": ")", "{": "}"}
 QUOTES = "\"'`"
 
@@ -61,10 +63,24 @@ def read_names(text: str) -> list[Any]:
     """The names in a text: a list, or what lines, commas and semicolons separate, without bullets and quotes.
 
     A name in quotes may hold commas. Entries of a list are as they stand: texts, numbers, anything. A text
-    with nothing in it is one empty name. Raises UnreadableList.
+    with nothing in it is one empty name. Raises UnreadableList, also for a null as text.
     """
+    if text.strip() in NULLS:
+        raise UnreadableList
     listed = parse_list(text)
     return split_names(text) if listed is None else names_of(listed)
+
+
+def read_entries(value: Any) -> Any:
+    """A list of prose or of objects: JSON, or as Python writes it, also as the one entry of a list.
+
+    Any other text, and an object, is one entry; another value stays as it is.
+    """
+    listed = [value] if isinstance(value, str | dict) else value
+    if not isinstance(listed, list) or len(listed) != 1 or not isinstance(listed[0], str):
+        return listed
+    parsed = parse_value(listed[0])
+    return listed if parsed is None else [parsed] if isinstance(parsed, dict) else parsed
 
 
 def names_of(values: Iterable[Any]) -> list[Any]:
@@ -82,11 +98,15 @@ def split_names(text: str, *, separators: str = ",;", brackets_are_letters: bool
     A separator in quotes or braces separates nothing. Raises UnreadableList for brackets and quotes that are
     left over.
     """
-    lines = (_BULLET.sub("", line, count=1) for line in text.splitlines())
-    names = [name for line in lines for name in _entries(line, separators) if name]
+    names = [name for line in lines_of(text) for name in _entries(line, separators) if name]
     for name in names:
         refuse_left_over(name, brackets_are_letters=brackets_are_letters)
     return names or [""]
+
+
+def lines_of(text: str) -> list[str]:
+    """The lines that are not blank, without bullets and numbers."""
+    return [_BULLET.sub("", line, count=1) for line in text.splitlines() if line.strip()]
 
 
 def refuse_left_over(name: str, *, brackets_are_letters: bool = False) -> None:
@@ -96,6 +116,14 @@ def refuse_left_over(name: str, *, brackets_are_letters: bool = False) -> None:
     is_quoted = name[0] in QUOTES or name[-1] in QUOTES or (name[0] in CLOSING and name[1:2] in {"'", '"'})
     if is_quoted or not (brackets_are_letters or _has_pairs_inside(name)):
         raise UnreadableList
+
+
+def name_of_entry(entry: Any) -> str:
+    """An entry of a list as a name. Raises UnreadableList for an object, a constant, or what is left over."""
+    if isinstance(entry, bool) or not isinstance(entry, str | int):
+        raise UnreadableList
+    refuse_left_over(str(entry))
+    return str(entry)
 
 
 def _has_pairs_inside(name: str) -> bool:

@@ -8,7 +8,6 @@ imported when it asks: neither the list of tools nor most calls need it, and its
 """
 
 import json
-import re
 from collections.abc import Callable, Mapping
 from datetime import datetime
 from functools import partial
@@ -21,9 +20,12 @@ from ctxhub.core.kit.errors import InvalidInput
 from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.kit.inputs import MAX_LIMIT, clean_number, read_id, read_ref_id
 from ctxhub.core.kit.limits import OPTIONAL_NAME, OPTIONAL_WORD, PATH, WORD
+from ctxhub.core.kit.text_lists import read_entries
+from ctxhub.core.toolbox import list_conversions
+from ctxhub.core.toolbox.list_conversions import conversion_error, word
 
 if TYPE_CHECKING:
-    from pydantic_core import CoreSchema, PydanticCustomError
+    from pydantic_core import CoreSchema
 
 # -- Annotations -----------------------------------------------------------------------------------
 
@@ -118,6 +120,16 @@ class OverRest(Converts):
     """Converts a value before its validation, over REST only."""
 
 
+@frozen(slots=False)
+class FromText(Converts):
+    """Reads a list that was sent as a text, over MCP and over REST, in a body and in a query.
+
+    `is_shown`: whether OpenAPI offers the text, as one that is no list in JSON is one, too.
+    """
+
+    is_shown: bool = True
+
+
 @frozen
 class Checks:
     """Converts a value, in place of pydantic's validation."""
@@ -147,28 +159,16 @@ class KeyOf(OverMcp):
         super().__init__(partial(_without_kind, kind=kind))
 
 
-BETWEEN_REFS = re.compile(r"\s*,\s*(?=[a-z]+:)")
-
 # -- Conversions -----------------------------------------------------------------------------------
 
 
-def _error(kind: str, message: str) -> "PydanticCustomError":
-    from pydantic_core import PydanticCustomError
-
-    return PydanticCustomError(kind, "{why}", {"why": message})
-
-
-def _word(value: Any) -> Any:
-    return str(value) if isinstance(value, int | float) and not isinstance(value, bool) else value
-
-
 def _word_or_number(value: Any) -> Any:
-    return value if isinstance(value, float) else _word(value)
+    return value if isinstance(value, float) else word(value)
 
 
 def _number_not_bool(value: Any) -> Any:
     if isinstance(value, bool):
-        raise _error("number", "must be a number, not true or false")
+        raise conversion_error("number", "must be a number, not true or false")
     return value
 
 
@@ -179,8 +179,8 @@ def _value(value: Any) -> Any:
         try:
             return clean_number(value, "value")
         except InvalidInput as error:
-            raise _error("value", error.message.removeprefix("value ").rstrip(".")) from error
-    raise _error("value", "must be a text or a finite number")
+            raise conversion_error("value", error.message.removeprefix("value ").rstrip(".")) from error
+    raise conversion_error("value", "must be a text or a finite number")
 
 
 def _moment(value: Any) -> Any:
@@ -189,7 +189,7 @@ def _moment(value: Any) -> Any:
     except ValueError:
         moment = None
     if moment is None:
-        raise _error("moment", "must be a time in ISO 8601")
+        raise conversion_error("moment", "must be a time in ISO 8601")
     return moment if is_aware(moment) else make_aware(moment)
 
 
@@ -212,26 +212,15 @@ def _list(value: Any) -> Any:
     return [value] if isinstance(value, (str, int, dict)) and not isinstance(value, bool) else value
 
 
-def _text_or_list(value: Any) -> Any:
-    return [value] if isinstance(value, str) else value
-
-
 def _json(value: Any) -> Any:
     return _parsed("[")(_parsed("{")(value))
-
-
-def _ids(value: Any) -> Any:
-    """Accept ids as a list, as a JSON string, or as a comma-separated string."""
-    value = _parsed("[")(value)
-    listed = value.split(",") if isinstance(value, str) else value
-    return _list(listed)
 
 
 def _read_ref(value: Any, *, kind: str) -> Any:
     try:
         number = read_ref_id(value, kind)
     except InvalidInput as error:
-        raise _error("ref", error.message.rstrip(".")) from error
+        raise conversion_error("ref", error.message.rstrip(".")) from error
     return int(number) if read_id(str(number)) else number
 
 
@@ -240,20 +229,11 @@ def present(given: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in given.items() if value is not None}
 
 
-def _refs(value: Any) -> Any:
-    """Accept refs as a list, as a JSON string, or as a text with commas between them. A number is no ref."""
-    value = _parsed("[")(value)
-    listed = BETWEEN_REFS.split(value) if isinstance(value, str) else value
-    return [_word(ref) for ref in listed] if isinstance(listed, list) else listed
-
-
 def _without_kind(value: Any, *, kind: str) -> Any:
     return value.strip().removeprefix(f"{kind}:") if isinstance(value, str) else value
 
 
-def _items(value: Any) -> Any:
-    value = _parsed("[")(value)
-    items = [value] if isinstance(value, dict) else value
+def _without_nulls(items: Any) -> Any:
     if not isinstance(items, list):
         return items
     return [present(item) if isinstance(item, dict) else item for item in items]
@@ -263,9 +243,9 @@ def _items(value: Any) -> Any:
 
 # A word of a fixed set, or its number.
 FROM_NUMBER = OverRest(_word_or_number)
-Word = Annotated[str, OverMcp(_word), FROM_NUMBER]
+Word = Annotated[str, OverMcp(word), FROM_NUMBER]
 # A text that a model may take for a number: a version.
-Text = Annotated[str, OverMcp(_word)]
+Text = Annotated[str, OverMcp(word)]
 # The ref of anything, or an id.
 Ref = Annotated[Word, Shows({"type": "string"}, {"type": ["string", "integer"]})]
 Number = Annotated[int, Converts(_number_not_bool)]
@@ -273,20 +253,27 @@ Share = Annotated[float, Converts(_number_not_bool), About(schema={"minimum": 0,
 Value = Annotated[
     str | int | float, Checks(_value), Shows({"type": "string"}, {"type": ["string", "number"]})
 ]
-# Tags or scopes: over REST a list, or a text with commas between them; `Texts` is a list there.
-Words = Annotated[list[str], OverMcp(_list), OverRest(_text_or_list), About(items=WORD)]
-Refs = Annotated[list[str], OverMcp(_refs), OverRest(_text_or_list), About(items=WORD)]
+# Names: tags, scopes, kinds, verbs. Commas, semicolons and lines in a text separate them.
+Words = Annotated[list[str], FromText(list_conversions.names), About(items=WORD)]
+Agents = Annotated[list[str], FromText(list_conversions.agents), About(items=WORD)]
+Refs = Annotated[list[str], FromText(list_conversions.refs), About(items=WORD)]
 Texts = Annotated[list[str], OverMcp(_list)]
 Paths = Annotated[Texts, About("Globs of the files it bears on.", items=PATH)]
 # An item that is no object is an error of that item, not of the whole call.
-Items = Annotated[list[Any], OverMcp(_items), Shows({"type": "array", "items": {"type": "object"}})]
+Items = Annotated[
+    list[Any],
+    OverMcp(_without_nulls),
+    FromText(list_conversions.objects, is_shown=False),
+    Shows({"type": "array", "items": {"type": "object"}}),
+]
+# Prose: a text that is no list in JSON or Python is one entry.
 Anything = Annotated[
     list[Any],
-    OverMcp(_list),
+    FromText(read_entries),
     Shows({"type": "array", "items": {"type": "string"}}, {"type": "array", "items": {}}),
 ]
-Object = Annotated[dict[str, Any], OverMcp(_parsed("{"))]
-AsIds = OverMcp(_ids)
+Object = Annotated[dict[str, Any], OverMcp(list_conversions.as_object)]
+AsIds = FromText(list_conversions.ids, is_shown=False)
 # Any JSON; the schema names what a model usually has.
 Json = Annotated[Any, OverMcp(_json), Shows({"type": "object"}, {"type": ["object", "string"]})]
 

@@ -111,8 +111,8 @@ def normalise_stack(value: str | None, notes: Notes) -> str | None:
 
 
 def parse_tags(value: Any) -> list[str]:
-    """Parse tags from a JSON list or a comma-separated text."""
-    entries = value.split(",") if isinstance(value, str) else value if isinstance(value, list) else []
+    """The texts of tags in a JSON list, or in one text, which may hold several."""
+    entries = [value] if isinstance(value, str) else value if isinstance(value, list) else []
     return [word for word in entries if isinstance(word, str) and word.strip()]
 
 

@@ -39,7 +39,7 @@ class Normaliser:
     def words(self, kind: str, names: Iterable[str]) -> list[str]:
         """The first fifty distinct valid names."""
         kept: dict[str, str] = {}
-        for name in (part for entry in names for part in separated(entry)):
+        for name in self.separated(kind, names):
             if (word := self._normalise(kind, name)) is not None:
                 kept.setdefault(word.casefold(), word)
         for name in list(kept.values())[LIST_LENGTH:]:
@@ -52,6 +52,16 @@ class Normaliser:
             return name
         self._report.changed(kind, marked_all(name), "characters that nobody sees are left out")
         return without_invisible(name)
+
+    def separated(self, kind: str, entries: Iterable[str]) -> list[str]:
+        """The names in texts of one or several; a text that cannot be read is reported."""
+        names = []
+        for entry in entries:
+            try:
+                names += separated(entry, singular(kind))
+            except InvalidInput as error:
+                self.leave(kind, entry, error)
+        return names
 
     def leave(self, kind: str, what: str | None, error: InvalidInput) -> None:
         """Report a refusal. Messages that differ only in numbers and quotations count as one reason."""

@@ -8,7 +8,6 @@ from ctxhub.core.accounts.models.config import Config
 from ctxhub.core.accounts.selectors.config import config_of
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import Caller
-from ctxhub.core.kit.inputs import separated
 from ctxhub.core.kit.transactions import write_transaction
 from ctxhub.importers.shared.normalising import Normaliser
 from ctxhub.importers.shared.report import Report, record_import
@@ -93,5 +92,4 @@ def _report_unsupported(hub: OldHub, config: Config, report: Report) -> None:
 
 
 def _normalise_all(normaliser: Normaliser, kind: str, names: Iterable[str]) -> list[str]:
-    parts = (part for name in names for part in separated(name))
-    return [word for part in parts if (word := normaliser.word(kind, part))]
+    return [word for name in normaliser.separated(kind, names) if (word := normaliser.word(kind, name))]

@@ -113,8 +113,8 @@ def _snapshots(tables: OldTables) -> Iterator[OldSnapshot]:
 
 
 def _tags(value: Any) -> list[str]:
-    """The tags in a text, separated by commas, or in a JSON list."""
-    entries = value if isinstance(value, list) else (text_of(value) or "").split(",")
+    """The texts of tags in a JSON list, or in one text, which may hold several."""
+    entries = value if isinstance(value, list) else [text_of(value) or ""]
     return [tag for tag in entries if isinstance(tag, str) and tag.strip()]
 
 

@@ -20,6 +20,7 @@ from ctxhub.core.kit.inputs import (
     refuse_joined_secret,
     refuse_secret,
 )
+from ctxhub.core.kit.text_lists import read_entries
 from ctxhub.core.kit.unset import UNSET, Unset
 from memory.decisions.models.decision import DecisionStatus, ValueType
 
@@ -169,7 +170,7 @@ def _clean_list(clean: Callable[[Any, str], list[str]], name: str) -> Callable[[
 
 
 def _clean_alternatives(alternatives: Sequence[Any] | None, caller: Caller) -> list[Any]:
-    cleaned = list(clean_json(list(alternatives or ()), "alternatives", caller))
+    cleaned = list(clean_json(read_entries(list(alternatives or ())), "alternatives", caller))
     for position, entry in enumerate(cleaned):
         if isinstance(entry, str) or (isinstance(entry, dict) and isinstance(entry.get("option"), str)):
             continue
@@ -180,7 +181,8 @@ def _clean_alternatives(alternatives: Sequence[Any] | None, caller: Caller) -> l
 def _clean_tradeoffs(tradeoffs: Mapping[str, Any] | None, caller: Caller) -> dict[str, Any]:
     """Validate {pros, cons}; null instead of a list removes that side."""
     cleaned = clean_object(tradeoffs, "tradeoffs", caller)
-    for name, entries in cleaned.items():
+    for name, given in cleaned.items():
+        entries = cleaned[name] = None if given is None else read_entries(given)
         is_texts = isinstance(entries, list) and all(isinstance(entry, str) for entry in entries)
         if name not in ("pros", "cons") or not (entries is None or is_texts):
             raise InvalidInput("tradeoffs must be {pros: [texts], cons: [texts]}.", allowed=["pros", "cons"])

@@ -13,6 +13,7 @@ from ctxhub.core.kit.inputs import (
     clean_object,
     clean_words,
     merge_object,
+    names_in,
     refuse_secret,
 )
 from ctxhub.core.kit.unset import UNSET, Unset
@@ -99,6 +100,8 @@ def _shaped(name: str, value: Any) -> Any:
     shape = SHAPES[name]
     if shape is TEXT and isinstance(value, int | float) and not isinstance(value, bool):
         return str(value)
+    if name in ("tags", "scopes") and isinstance(value, str):
+        return clean_words(names_in(value, name), name)
     if (shape is TEXTS and isinstance(value, str)) or (shape is LIST and isinstance(value, str | Mapping)):
         return [value]
     fits = {

@@ -20,6 +20,7 @@ from ctxhub.core.kit.inputs import (
     clean_object,
     clean_text,
     clean_title,
+    refuse_pieces,
     refuse_secret,
 )
 from ctxhub.core.kit.unset import UNSET, Unset
@@ -258,6 +259,7 @@ def _clean_token_count(value: int | None, caller: Caller) -> int | Unset:
 
 def _clean_servers(values: Sequence[str] | None, caller: Caller) -> list[str]:
     cleaned = clean_names(values, "enabled_mcps")
+    refuse_pieces(cleaned, "enabled_mcps")
     refuse_secret("\n".join(cleaned), "enabled_mcps", caller)
     return cleaned
 

@@ -20,7 +20,7 @@ from ctxhub.core.toolbox.argument_types import (
     Ref,
     Says,
     Tail,
-    Texts,
+    Words,
 )
 from sessions.sittings.inputs.sessions import LEAST_BUDGET, MOST_BUDGET, MOST_FILES, MOST_ITEMS, MOST_TOKENS
 from sessions.sittings.lists.sessions import list_lineage, list_sessions
@@ -81,7 +81,7 @@ def save(
     items: SavedItems | None | Unset = UNSET,
     files: SavedFiles | None | Unset = UNSET,
     active_project: Name | None | Unset = UNSET,
-    enabled_mcps: Annotated[Texts, About(schema=MOST_ENTRIES)] | None | Unset = UNSET,
+    enabled_mcps: Annotated[Words, About(schema=MOST_ENTRIES)] | None | Unset = UNSET,
     settings: Object | None | Unset = UNSET,
     branch: Name | None | Unset = UNSET,
     worktree: Annotated[str, About(schema=OPTIONAL_PATH)] | None | Unset = UNSET,

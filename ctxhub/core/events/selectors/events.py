@@ -6,11 +6,12 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from ctxhub.core import registry
+from ctxhub.core.accounts.selectors.named_agents import find_known_names, means_everyone, names_meant
 from ctxhub.core.kit import sql
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.clock import EventCursor, format_time
 from ctxhub.core.kit.frozen import frozen
-from ctxhub.core.kit.inputs import clean_limit, clean_moment, clean_words
+from ctxhub.core.kit.inputs import clean_limit, clean_moment, clean_names, clean_words
 from ctxhub.core.kit.listing import Listing, make_cursor, read_cursor
 from ctxhub.core.models import Event
 
@@ -120,7 +121,7 @@ def list_activity(
             events = events.filter(pk__gt=event_id)
         case datetime() as moment:
             events = events.filter(at__gte=moment)
-    names = [name.casefold() for name in clean_words(agents, "agents") if name != "*"]
+    names = _clean_agents(project_id, agents or ())
     if names:
         events = events.filter(agent__in=_agent_ids(project_id, names))
     if verbs_of_events := _verbs_of_events(clean_words(verbs, "verbs")):
@@ -141,6 +142,14 @@ def list_activity(
         next=make_cursor(rows[-1][0]) if len(found) > limit else None,
         cursor_after=lambda count: make_cursor(rows[count - 1][0]),
     )
+
+
+def _clean_agents(project_id: int, agents: Sequence[str]) -> list[str]:
+    """The case-folded names; none if they mean everyone."""
+    known = find_known_names(project_id, agents)
+    names = clean_names(names_meant(agents, known, "agents"), "agents")
+    everyone = any(means_everyone(name, known) for name in names)
+    return [] if everyone else [name.casefold() for name in names]
 
 
 def note_of(data: dict[str, Any]) -> str:

@@ -16,7 +16,17 @@ from ctxhub.core.kit.inputs import MAX_LIMIT, clean_one_of
 from ctxhub.core.kit.listing import Listing
 from ctxhub.core.paths.services import confirming
 from ctxhub.core.toolbox.actions import action, tool
-from ctxhub.core.toolbox.argument_types import SINCE, About, Cursor, Limit, Number, Object, Words
+from ctxhub.core.toolbox.argument_types import (
+    SINCE,
+    About,
+    Agents,
+    Cursor,
+    Limit,
+    Number,
+    Object,
+    Refs,
+    Words,
+)
 
 tool(
     "hub",
@@ -66,7 +76,7 @@ def layer_summary(caller: Caller, limit: Limit = MAX_LIMIT, cursor: Cursor | Non
 def activity(
     caller: Caller,
     since: Since | None = None,
-    agents: Annotated[Words, About("Only by these agents.")] | None = None,
+    agents: Annotated[Agents, About("Only by these agents.")] | None = None,
     verbs: Annotated[Words, About("Only created, updated, deprecated, deleted.")] | None = None,
     limit: Limit = 20,
     cursor: Cursor | None = None,
@@ -131,7 +141,7 @@ def view(caller: Caller, name: str, limit: Limit = 20, cursor: Cursor | None = N
     idempotent=True,
     example={"refs": ["decision:api/auth/method", "constraint:4"]},
 )
-def confirm(caller: Caller, refs: Words) -> confirming.ConfirmAnswer:
+def confirm(caller: Caller, refs: Refs) -> confirming.ConfirmAnswer:
     """Say that up to 50 decisions, constraints or memories still hold though their files changed.
 
     Their `stale` is gone until the next change. If one does not hold any more, change it instead: that

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from ctxhub.core.accounts.selectors.named_agents import find_known_names, means_everyone, names_meant
 from ctxhub.core.events.selectors.events import VERBS, VERBS_OF_ACTION
 from ctxhub.core.kit import sql
 from ctxhub.core.kit.errors import SHOWN_NAMES, nearest, shown
@@ -19,8 +20,8 @@ FILTERS = {
     "tags": "tag",
     "verbs": "verb",
 }
-# These take several names; the others take one, which may contain a comma.
-LISTS = ("agents", "tags", "verbs")
+# These take several names without commas; `agents` several that may have some; the others one.
+LISTS = ("tags", "verbs")
 # How many names are compared to find the nearest.
 NAMES = 1_000
 
@@ -33,7 +34,7 @@ def unknown_names(project_id: int, filters: Mapping[str, Any]) -> dict[str, str]
 
     For empty lists only: it makes one or two queries.
     """
-    named = list(dict.fromkeys(_named(filters)))
+    named = list(dict.fromkeys(_named(project_id, filters)))
     if not named or filters.get("cursor"):
         return {}
     known = _known(project_id, named)
@@ -44,14 +45,19 @@ def unknown_names(project_id: int, filters: Mapping[str, Any]) -> dict[str, str]
     return {"hint": " ".join(sentences)} if sentences else {}
 
 
-def _named(filters: Mapping[str, Any]) -> Iterator[Named]:
+def _named(project_id: int, filters: Mapping[str, Any]) -> Iterator[Named]:
     for filter_name, kind in FILTERS.items():
         value = filters.get(filter_name)
         listed = [value] if isinstance(value, str) else value or ()
-        for name in listed:
-            for part in separated(name) if filter_name in LISTS else [name]:
+        for name in _agents(project_id, listed) if filter_name == "agents" else listed:
+            for part in separated(name, filter_name) if filter_name in LISTS else [name]:
                 if (stripped := part.strip()) and stripped != "*":
                     yield kind, stripped
+
+
+def _agents(project_id: int, entries: Sequence[str]) -> list[str]:
+    known = find_known_names(project_id, entries)
+    return [name for name in names_meant(entries, known, "agents") if not means_everyone(name, known)]
 
 
 def _known(project_id: int, named: Sequence[Named]) -> set[Named]:
