@@ -43,10 +43,10 @@ def test_help_lists_the_actions_that_the_caller_may_use(ada_rest: RestClient, be
 def test_an_unknown_tool_action_or_argument_gets_a_suggestion(ada_rest: RestClient) -> None:
     tool = ada_rest.post("call/decisions/list/")
     action = ada_rest.post("call/decision/lst/")
-    argument = ada_rest.post("call/decision/list/", {"tag": "api"})
+    argument = ada_rest.post("call/decision/list/", {"labels": "api"})
     assert [reply.status for reply in (tool, action, argument)] == [400, 400, 400]
     suggestions = [reply.body["did_you_mean"] for reply in (tool, action, argument)]
-    assert suggestions == ["decision", "list", {"tag": "tags"}]
+    assert suggestions == ["decision", "list", {"labels": "tags"}]
 
 
 def test_a_conflict_is_409(ada_rest: RestClient) -> None:

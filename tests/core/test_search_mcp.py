@@ -103,8 +103,8 @@ def test_urgent_mail_is_counted_beside_the_hits(ada_mcp: McpClient, ben_mcp: Mcp
     [
         ({}, {"missing": ["query"]}),
         ({"query": "x", "text": "y"}, {"allowed": None}),
-        ({"query": "x", "tag": "y"}, {"did_you_mean": {"tag": "tags"}}),
-        ({"query": "x", "kind": "y"}, {"did_you_mean": {"kind": "kinds"}}),
+        ({"query": "x", "labels": "y"}, {"did_you_mean": {"labels": "tags"}}),
+        ({"query": "x", "types": "y"}, {"did_you_mean": {"types": "kinds"}}),
         ({"query": "x", "cursor": "y"}, {"allowed": None}),
         ({"query": 5}, {}),
         ({"query": ["x"]}, {}),

@@ -245,6 +245,9 @@ ACCEPTED = {
     'decision {"action": "quick-set", "key": "a/b", "value": "x"}',
     'decision {"action": "set", "key": "a/b", "value": "x", "tags": "api,security"}',
     'memory {"action": "get", "id": "memory:<memory>"}',
+    # The other number of an argument is understood.
+    'get {"ref": "decision:api/auth"}',
+    'message {"action": "ack", "id": "message:<message>"}',
 }
 
 

@@ -167,7 +167,6 @@ def test_did_you_mean_translates_action_names_of_the_source(
     [
         ("add", "constraint_text", "text"),
         ("add", "created_by", "agent"),
-        ("deactivate", "constraint_id", "id"),
         ("list", "active_only", "status"),
     ],
 )

@@ -296,7 +296,7 @@ def test_a_too_long_key_in_the_url_is_invalid(ada_rest: RestClient) -> None:
 
 
 def test_an_unknown_field_is_refused_with_the_nearest_name(ada_rest: RestClient) -> None:
-    for wrong, expected in (("tag", "tags"), ("context_key", "key"), ("valeu", "value"), ("layers", "layer")):
+    for wrong, expected in (("labels", "tags"), ("context_key", "key"), ("valeu", "value")):
         body = {name: 1 for name in ("key", "value") if name != expected}
         reply = ada_rest.post("decisions/", {**body, wrong: "x"})
         assert is_error(reply, 400, "invalid")
@@ -307,8 +307,8 @@ def test_an_error_names_all_unknown_fields(ada_rest: RestClient) -> None:
     reply = ada_rest.post("decisions/", {"name": "k", "decision": 1, "reason": "x", "zzz": 1})
     assert is_error(reply, 400, "invalid")
     assert reply.body["did_you_mean"] == {"name": "key", "decision": "value", "reason": "rationale"}
-    query = ada_rest.get("decisions/", tag="a", max_results=5)
-    assert query.body["did_you_mean"] == {"tag": "tags", "max_results": "limit"}
+    query = ada_rest.get("decisions/", labels="a", max_results=5)
+    assert query.body["did_you_mean"] == {"labels": "tags", "max_results": "limit"}
 
 
 def test_an_error_names_missing_fields(ada_rest: RestClient) -> None:

@@ -275,7 +275,6 @@ def test_action_names_of_other_tools_get_a_suggestion(ada_mcp: McpClient, name: 
     [
         ("add", "contextId", "context"),
         ("get", "memoryId", "id"),
-        ("update", "memory_id", "id"),
         ("search", "mode", "detail"),
         ("list", "offset", "cursor"),
     ],

@@ -20,6 +20,7 @@ from ctxhub.core.toolbox.argument_types import Cursor, FromText, Limit
 from ctxhub.core.toolbox.arguments import Argument, Arguments, Problems
 from ctxhub.core.toolbox.batch_writes import Items, refuse_too_many
 from ctxhub.core.toolbox.common_arguments import BUDGET, Budget
+from ctxhub.core.toolbox.other_names import said_twice
 
 FLAGS = {"true": True, "1": True, "false": False, "0": False}
 
@@ -106,9 +107,19 @@ class Takes:
 
     def read_query(self, query: QueryDict, *, also: Sequence[str] = ()) -> dict[str, Any]:
         """The parsed parameters. Raises InvalidInput for unknown names and values of the wrong type."""
-        refuse_unknown(query, [*self.arguments.names, *also], "parameter")
-        given = {a.name: _parsed(a, query.getlist(a.name)) for a in self.arguments.all if a.name in query}
+        texts = self._by_declared_names(query, also)
+        refuse_unknown(texts, [*self.arguments.names, *also], "parameter")
+        given = {a.name: _parsed(a, texts[a.name]) for a in self.arguments.all if a.name in texts}
         return _check(self.arguments, given, "parameter")
+
+    def _by_declared_names(self, query: QueryDict, also: Sequence[str]) -> dict[str, list[str]]:
+        others = {name: a.name for name, a in self.arguments.others.items() if name not in also}
+        texts: dict[str, list[str]] = {}
+        for said in query:
+            name = others.get(said, said)
+            if texts.setdefault(name, query.getlist(said)) != query.getlist(said):
+                raise said_twice(next(other for other in query if others.get(other) == name), name)
+        return texts
 
     # -- OpenAPI -----------------------------------------------------------------------------------
 
@@ -161,9 +172,10 @@ READ_IN_PARTS = takes("get", without=["refs", "detail"])
 
 
 def _check(arguments: Arguments, given: Mapping[str, Any], what: str) -> dict[str, Any]:
-    refuse_unknown(given, arguments.names, what)
+    named = arguments.by_declared_names(dict(given))
+    refuse_unknown(named, arguments.names, what)
     try:
-        checked = arguments.check_json(given)
+        checked = arguments.check_json(named)
     except ValidationError as error:
         problems = Problems.of(error)
     else:

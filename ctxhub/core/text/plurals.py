@@ -12,6 +12,13 @@ def singular(plural: str) -> str:
     return plural if plural.endswith("ss") else plural.removesuffix("s")
 
 
+def plural(singular: str) -> str:
+    """The regular plural of an English noun."""
+    if singular.endswith("y") and singular[-2:-1] not in tuple("aeiou"):
+        return f"{singular[:-1]}ies"
+    return f"{singular}es" if singular.endswith(("s", "x", "ch", "sh")) else f"{singular}s"
+
+
 def counted(count: int, plural: str) -> str:
     """`1 memory`, `2,000 memories`."""
     return f"{count:,} {singular(plural) if count == 1 else plural}"

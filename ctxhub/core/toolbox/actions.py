@@ -116,6 +116,10 @@ class Action:
         """The names of all arguments that a call may have."""
         return list(dict.fromkeys([*self.arguments.names, *(argument.name for argument in self.common)]))
 
+    def takes(self, names: Collection[str]) -> bool:
+        """Whether it takes all arguments of these names."""
+        return {*names} <= {*self.arguments.names, *COMMON_ARGUMENTS}
+
     @property
     def takes_session(self) -> bool:
         """Whether `session` is an argument of its own; any other call may have it to say whose work it is."""
@@ -225,9 +229,20 @@ class Tool:
             return self.named(name) or self._refuse_unknown(name, arguments)
         given = set(arguments)
         default = next((self.actions[action] for needed, action in self.otherwise if needed <= given), None)
-        if default and given <= {*default.arguments.names, *COMMON_ARGUMENTS}:
+        if default and default.takes(given):
             return default
+        if by_other_names := self._default_by_other_names(given):
+            return by_other_names
         raise self._missing_action(arguments)
+
+    def _default_by_other_names(self, given: set[str]) -> Action | None:
+        for needed, name in self.otherwise:
+            default = self.actions[name]
+            others = default.arguments.others
+            declared = {others[said].name if said in others else said for said in given}
+            if needed and needed <= declared and default.takes(declared):
+                return default
+        return None
 
     def action_for(self, given: Mapping[str, Any]) -> Action | None:
         """Return the action that a call with these arguments runs, or None if it is invalid."""

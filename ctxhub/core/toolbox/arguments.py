@@ -36,6 +36,7 @@ from ctxhub.core.toolbox.argument_types import (
     present,
 )
 from ctxhub.core.toolbox.json_schemas import argument_schema
+from ctxhub.core.toolbox.other_names import OF_CALLS, by_declared_names, other_names
 from ctxhub.core.toolbox.plain_values import Reader, reader_of
 from ctxhub.core.toolbox.suggestions import suggest_arguments
 
@@ -79,6 +80,22 @@ class Argument:
     def id_of(self) -> str:
         """The kind of object whose id it is."""
         return next((mark.kind for mark in self.marks if isinstance(mark, IdOf)), "")
+
+    @property
+    def kind_of_id(self) -> str:
+        """The kind of object whose id, or whose ids, it is."""
+        entries = Argument("", get_args(items)[0], False, None) if (items := self._list_type) else None
+        return self.id_of or (entries.id_of if entries else "")
+
+    @property
+    def is_list(self) -> bool:
+        return self.schema.get("type") == "array"
+
+    @property
+    def _list_type(self) -> Any:
+        """`list[X]` without annotations; None if it is no list of something."""
+        kind = get_args(self.annotation)[0] if get_origin(self.annotation) is Annotated else self.annotation
+        return kind if get_origin(kind) is list else None
 
     @property
     def marks(self) -> tuple[Any, ...]:
@@ -202,6 +219,21 @@ class Arguments:
     def declared(self) -> "Arguments":
         """Those that the list of tools declares."""
         return Arguments([argument for argument in self.all if argument.is_declared])
+
+    @cached_property
+    def others(self) -> Mapping[str, Argument]:
+        """The other names that calls may use."""
+        return other_names(self.all)
+
+    @cached_property
+    def _usual_names(self) -> frozenset[str]:
+        return OF_CALLS.union(self.names)
+
+    def by_declared_names(self, given: dict[str, Any]) -> dict[str, Any]:
+        """The arguments of a call under their declared names. Raises InvalidInput; see `other_names`."""
+        if given.keys() <= self._usual_names:
+            return given
+        return by_declared_names(given, self.others)
 
     @cached_property
     def _readers(self) -> dict[str, Reader]:

@@ -25,6 +25,6 @@ def _checked(item: Any, action: Action) -> Mapping[str, Any] | CtxhubError:
     # Some models write an item as they would write the call.
     arguments = {name: value for name, value in item.items() if (name, value) != ("action", action.name)}
     try:
-        return action.arguments.check(arguments, action.shown_name)
+        return action.arguments.check(action.arguments.by_declared_names(arguments), action.shown_name)
     except CtxhubError as error:
         return error

@@ -69,6 +69,7 @@ def _call(
         return help_for(tool, caller, _text(given, "name"))
     action = tool.pick(name, given)
     tally.running(caller, action.call, writes=action.writes)
+    given = action.arguments.by_declared_names(given)
     action.require_scope(caller, given)
     with nullcontext() if action.writes_for(caller) else limited_read(action.shown_name):
         return _run(caller, action, given, request_id)
@@ -152,7 +153,9 @@ def _ref_named(tool_name: str, arguments: Mapping[str, Any]) -> str:
         return ""
     action = find_tool(tool_name, given=given).pick(name, given)
     kinds = {argument.name: argument.id_of for argument in action.arguments.all if argument.id_of}
-    return ref_in(given, {**kinds, **KIND_OF_NAME})
+    others = action.arguments.others
+    named = {others[name].name if name in others else name: value for name, value in given.items()}
+    return ref_in(named, {**kinds, **KIND_OF_NAME})
 
 
 def _take_session(given: dict[str, Any]) -> dict[str, str]:
