@@ -22,6 +22,7 @@ DEFAULTS = {
     "auto_prune": False,
     "tell_stale": True,
     "record_given": True,
+    "ignore_case_in_paths": False,
 }
 OTHER_VALUES = [
     ("ignore_weekend", True),
@@ -35,6 +36,7 @@ OTHER_VALUES = [
     ("auto_prune", True),
     ("tell_stale", False),
     ("record_given", False),
+    ("ignore_case_in_paths", True),
 ]
 
 

@@ -27,6 +27,7 @@ GROUPS: Mapping[str, Sequence[tuple[str, ...]]] = {
     "Days that do not count": [("ignore_weekend",), ("time_zone", "holidays")],
     "Snapshots": [("auto_prune",)],
     "What agents are given": [("record_given", "tell_stale")],
+    "Paths of files": [("ignore_case_in_paths",)],
 }
 
 
@@ -58,6 +59,9 @@ class ConfigForm(ServiceForm):
     auto_prune = _switch("Prune snapshots", "Deletes expired snapshots that nothing depends on.")
     record_given = _switch("Record what agents are given", "What they open, and the rows of their briefs.")
     tell_stale = _switch("Tell of changes", "Agents that were given a decision hear when it changes.")
+    ignore_case_in_paths = _switch(
+        "Ignore case", "SRC/A.py is src/a.py: for a repository that is worked on under macOS or Windows."
+    )
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)

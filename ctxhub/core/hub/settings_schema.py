@@ -17,4 +17,5 @@ SETTINGS: dict[str, dict[str, object]] = {
     "auto_prune": {"type": "boolean"},
     "tell_stale": {"type": "boolean"},
     "record_given": {"type": "boolean"},
+    "ignore_case_in_paths": {"type": "boolean"},
 }

@@ -11,7 +11,8 @@ class Config:
 
     `ignore_weekend`: Saturdays, Sundays and `holidays` (ISO dates), in the project's `time_zone`, do not
     count towards the age of messages and changes. `record_given`: what agents open is recorded;
-    `tell_stale`: they hear when a decision among it changes.
+    `tell_stale`: they hear when a decision among it changes. `ignore_case_in_paths`: `SRC/A.py` is
+    `src/a.py`, as on macOS and Windows.
     """
 
     ignore_weekend: bool = False
@@ -25,6 +26,7 @@ class Config:
     auto_prune: bool = False
     tell_stale: bool = True
     record_given: bool = True
+    ignore_case_in_paths: bool = False
 
     @property
     def messages_last(self) -> timedelta:

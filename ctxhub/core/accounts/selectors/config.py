@@ -22,6 +22,7 @@ class Settings(TypedDict):
     auto_prune: bool
     tell_stale: bool
     record_given: bool
+    ignore_case_in_paths: bool
 
 
 def config_of(project_id: int) -> Config:
@@ -48,5 +49,6 @@ def config_values(config: Config) -> dict[str, Any]:
             auto_prune=config.auto_prune,
             tell_stale=config.tell_stale,
             record_given=config.record_given,
+            ignore_case_in_paths=config.ignore_case_in_paths,
         )
     )

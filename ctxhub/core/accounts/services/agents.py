@@ -23,7 +23,8 @@ SEEN_EVERY_SECONDS = 60.0
 def touch_agent(caller: Caller) -> None:
     """Update the last-seen time of the caller's agent, at most once a minute per agent and process.
 
-    Waits for nobody: while others write it is done in the background.
+    Waits for nobody: while others write it is done in the background. On stdio the caller's project then has
+    the settings that are stored.
     """
     agent = (caller.project_id, caller.agent.casefold())
     now = time.monotonic()
@@ -33,6 +34,9 @@ def touch_agent(caller: Caller) -> None:
         if len(_touched) > 10_000:
             _touched.clear()
         _touched[agent] = now
+    if caller.window is not None:
+        # A process on stdio lives for days with one project: it hears of changed settings here.
+        caller.project.refresh_from_db(fields=["config"])
     if not register_without_waiting(caller):
         LATER.put(caller)
 

@@ -33,13 +33,13 @@ def set_config(*, caller: Caller, values: Mapping[str, Any]) -> dict[str, Any]:
         changed = [name for name in new if new[name] != old[name]]
         if changed:
             _store(caller, old, new, changed)
+    # Later calls of a process on stdio have the same project.
+    caller.project.config = _differing(new)
     return new
 
 
 def _store(caller: Caller, old: Mapping[str, Any], new: Mapping[str, Any], changed: list[str]) -> None:
-    defaults = config_values(Config())
-    differing = {name: value for name, value in new.items() if value != defaults[name]}
-    Project.objects.filter(pk=caller.project_id).update(config=differing)
+    Project.objects.filter(pk=caller.project_id).update(config=_differing(new))
     at = clock.now()
     data = {
         "changed": changed,
@@ -52,6 +52,11 @@ def _store(caller: Caller, old: Mapping[str, Any], new: Mapping[str, Any], chang
         changes=[Change("config", "updated", "config:project", data)],
         at=at,
     )
+
+
+def _differing(values: Mapping[str, Any]) -> dict[str, Any]:
+    defaults = config_values(Config())
+    return {name: value for name, value in values.items() if value != defaults[name]}
 
 
 def _clean(name: str, value: Any) -> Any:
@@ -119,6 +124,7 @@ _CLEANERS: dict[str, Callable[[str, Any], Any]] = {
     "auto_prune": _flag,
     "tell_stale": _flag,
     "record_given": _flag,
+    "ignore_case_in_paths": _flag,
 }
 _OTHER_NAMES = {
     "ignoreWeekend": "ignore_weekend",
