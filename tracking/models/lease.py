@@ -12,6 +12,7 @@ from ctxhub.core.kit.inputs import PATH_LENGTH
 from ctxhub.core.kit.models import PathField, ProjectRow, saved_with
 from ctxhub.core.models import Agent
 from ctxhub.core.text.globs import head
+from ctxhub.core.text.path_case import fold_path
 
 
 class Lease(ProjectRow):
@@ -57,7 +58,8 @@ class Lease(ProjectRow):
 
 
 class LeasePath(ProjectRow):
-    """A path or glob of a lease. `head`: first segment that all matching paths share; empty if none."""
+    """A path or glob of a lease. `head`: first segment that all matching paths share, without case;
+    empty if none."""
 
     lease = models.ForeignKey(Lease, on_delete=models.CASCADE, related_name="paths", db_index=False)
     pattern = PathField(max_length=PATH_LENGTH)
@@ -71,5 +73,5 @@ class LeasePath(ProjectRow):
         return self.pattern
 
     def save(self, *args: Any, update_fields: Iterable[str] | None = None, **kwargs: Any) -> None:
-        self.head = head(self.pattern)
+        self.head = head(fold_path(self.pattern))
         super().save(*args, update_fields=saved_with(update_fields, "pattern", "head"), **kwargs)

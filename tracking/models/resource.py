@@ -1,12 +1,14 @@
 """A resource: a file of the repository, identified by its path."""
 
+from collections.abc import Iterable
 from typing import Any
 
 from django.db import models
 from django.utils import timezone
 
 from ctxhub.core.kit.inputs import PATH_LENGTH
-from ctxhub.core.kit.models import PathField, ProjectRow
+from ctxhub.core.kit.models import PathField, ProjectRow, saved_with
+from ctxhub.core.text.path_case import fold_path
 
 HASH_LENGTH = 200
 
@@ -82,10 +84,11 @@ class Resource(ProjectRow):
     """`hash` is what agents compare files by: theirs, or the SHA-256 of the content. `size` is in bytes.
 
     `size` and `tokens` are null while nobody said them. `mark`: the importance that a user gave it, 0 to 100.
-    `best_access`: the strongest access so far.
+    `best_access`: the strongest access so far. `folded`: the path without case.
     """
 
     path = PathField(max_length=PATH_LENGTH)
+    folded = PathField(max_length=PATH_LENGTH, editable=False)
     type = models.PositiveSmallIntegerField(choices=ResourceType, default=ResourceType.DOCUMENTATION)
     size = models.PositiveBigIntegerField(null=True, blank=True)
     tokens = models.PositiveIntegerField(null=True, blank=True)
@@ -111,6 +114,7 @@ class Resource(ProjectRow):
             models.UniqueConstraint(fields=("project", "path"), name="tracking_one_resource_per_path"),
         )
         indexes = (
+            models.Index(fields=("project", "folded"), name="tracking_resource_by_folded"),
             models.Index(
                 fields=("content",),
                 name="tracking_resource_content",
@@ -121,11 +125,17 @@ class Resource(ProjectRow):
     def __init__(self, *args: Any, **fields: Any) -> None:
         """A new file has the type of its path, if none is given."""
         super().__init__(*args, **fields)
+        if "path" in fields:
+            self.folded = fold_path(self.path)
         if "path" in fields and "type" not in fields:
             self.type = type_of_path(self.path)
 
     def __str__(self) -> str:
         return self.path
+
+    def save(self, *args: Any, update_fields: Iterable[str] | None = None, **kwargs: Any) -> None:
+        self.folded = fold_path(self.path)
+        super().save(*args, update_fields=saved_with(update_fields, "path", "folded"), **kwargs)
 
     @property
     def ref(self) -> str:

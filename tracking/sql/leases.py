@@ -9,6 +9,7 @@ from ctxhub.core.kit import sql
 from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.kit.pages import Condition, all_of
 from ctxhub.core.text.globs import head
+from ctxhub.core.text.path_case import fold_path
 
 LIVE = "l.project_id = %s AND l.released_at IS NULL AND l.expires_at > %s"
 MOST_COUNTED = 10_000
@@ -55,7 +56,7 @@ def held_paths(
     `but`: case-folded name of an agent to exclude. `after`: only leases with a greater id.
     """
     conditions: list[Condition] = [("p.lease_id = l.id AND a.id = l.agent_id", [])]
-    heads = {head(pattern) for pattern in patterns}
+    heads = {head(fold_path(pattern)) for pattern in patterns}
     if "" not in heads:
         among, head_values = sql.among("p.head", sorted(heads))
         conditions.append((f"(p.head = '' OR {among})", head_values))
@@ -147,7 +148,7 @@ def insert_lease(
     sql.insert(
         "tracking_leasepath",
         ("project_id", "lease_id", "pattern", "head"),
-        [(project_id, lease_id, path, head(path)) for path in paths],
+        [(project_id, lease_id, path, head(fold_path(path))) for path in paths],
     )
     return int(lease_id)
 

@@ -10,13 +10,15 @@ from django.db import connection
 from ctxhub.core.kit import sql
 from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.kit.pages import Condition
+from ctxhub.core.paths.case import Compared, as_written
 from ctxhub.core.text.glob_parts import LAST_CHARACTER
 from ctxhub.core.text.globs import as_regex, literal_start
+from ctxhub.core.text.path_case import fold_path
 from tracking.inputs.contents import Access
 from tracking.models.resource import type_of_path
 
 COLUMNS = (
-    *("project_id", "path", "type", "size", "tokens", "hash", "content_id", "mark"),
+    *("project_id", "path", "folded", "type", "size", "tokens", "hash", "content_id", "mark"),
     *("access_count", "last_accessed", "best_access", "created_at"),
 )
 GIVEN = ("type", "size", "tokens", "hash", "content_id", "mark", "last_accessed", "best_access")
@@ -159,7 +161,8 @@ def _file_row(found: Sequence[Any]) -> FileRow:
 def _record(project_id: int, row: FileRow, accesses: int) -> Sequence[Any]:
     accessed = row.last_accessed and sql.stored_time(row.last_accessed)
     return (
-        *(project_id, row.path, row.type, row.size, row.tokens, row.hash, row.content_id, row.mark),
+        *(project_id, row.path, fold_path(row.path), row.type, row.size, row.tokens, row.hash),
+        *(row.content_id, row.mark),
         *(accesses, accessed, row.best_access, sql.stored_time(row.created_at)),
     )
 
@@ -183,10 +186,35 @@ def read_paths(project_id: int, ids: Sequence[int]) -> dict[int, str]:
     )
 
 
+def find_spellings(project_id: int, paths: Sequence[str]) -> dict[str, str]:
+    """The stored files that differ from these at most in case, by these: the very one, else the oldest."""
+    among, values = sql.among("folded", sorted(set(map(fold_path, paths))))
+    found = sql.rows(
+        f"SELECT folded, path FROM tracking_resource WHERE project_id = %s AND {among} ORDER BY id DESC",
+        [project_id, *values],
+    )
+    oldest, stored = dict(found), {path for _, path in found}
+    return {p: p if p in stored else oldest[fold_path(p)] for p in paths if fold_path(p) in oldest}
+
+
+def column_of(compared: Compared) -> str:
+    """The column that holds paths as they are compared."""
+    return "path" if compared is as_written else "folded"
+
+
+def resources_named(project_id: int, paths: Sequence[str], column: str) -> list[int]:
+    """Ids of the files with one of these paths, or of these folded paths."""
+    among, values = sql.among(column, paths)
+    found = sql.rows(
+        f"SELECT id FROM tracking_resource WHERE project_id = %s AND {among}", [project_id, *values]
+    )
+    return [row_id for (row_id,) in found]
+
+
 def make_resources(project_id: int, paths: Sequence[str], at: datetime) -> dict[str, int]:
     moment = sql.stored_time(at)
-    columns = ("project_id", "path", "type", "hash", "access_count", "created_at")
-    records = [(project_id, path, type_of_path(path).value, "", 0, moment) for path in paths]
+    columns = ("project_id", "path", "folded", "type", "hash", "access_count", "created_at")
+    records = [(project_id, path, fold_path(path), type_of_path(path).value, "", 0, moment) for path in paths]
     return dict(sql.insert("tracking_resource", columns, records, "RETURNING path, id"))
 
 
@@ -223,9 +251,9 @@ def within(globs: Sequence[str], column: str) -> Condition:
     return matched, values
 
 
-def resources_within(project_id: int, globs: Sequence[str], at_most: int) -> list[int]:
-    """Ids of up to `at_most` files that one of the globs matches."""
-    condition, values = within(globs, "path")
+def resources_within(project_id: int, globs: Sequence[str], at_most: int, column: str = "path") -> list[int]:
+    """Ids of up to `at_most` files that one of the globs matches. `column`: folded, for folded globs."""
+    condition, values = within(globs, column)
     found = sql.rows(
         f"SELECT id FROM tracking_resource WHERE project_id = %s AND {condition} LIMIT %s",
         [project_id, *values, at_most],
@@ -243,11 +271,13 @@ class ChangedFile:
     at: datetime | None
 
 
-def list_resources(project_id: int, globs: Sequence[str], limit: int, after: str | None) -> list[ChangedFile]:
-    """One page by path; with `globs` only the files that one of them matches."""
+def list_resources(
+    project_id: int, globs: Sequence[str], limit: int, after: str | None, column: str = "path"
+) -> list[ChangedFile]:
+    """One page by path; with `globs` only the files that one of them matches. `column`: what they are for."""
     conditions, values = ["r.project_id = %s"], [project_id]
     if globs:
-        condition, glob_values = within(globs, "r.path")
+        condition, glob_values = within(globs, f"r.{column}")
         conditions.append(condition)
         values += glob_values
     if after is not None:

@@ -1,18 +1,22 @@
-"""Heads: the folders that a glob begins with. An index by head finds the globs that may match a path."""
+"""Heads: the folders that a glob begins with. An index by head finds the globs that may match a path.
+
+Heads are without case, so that the index also serves projects in which it does not count.
+"""
 
 from ctxhub.core.text.glob_parts import WILDCARDS
 from ctxhub.core.text.glob_syntax import exempted
+from ctxhub.core.text.path_case import fold_path
 
 HEAD_LENGTH = 200
 
 
 def head_of(pattern: str) -> str:
-    """The leading segments without wildcards, at most 200 characters of them: `src/api/*` -> src/api.
+    """The leading segments without wildcards, at most 200 characters of them: `Src/api/*` -> src/api.
 
     A path without wildcards is its own head. An exempting pattern has the head of what it exempts.
     """
     head = ""
-    for segment in exempted(pattern).split("/"):
+    for segment in fold_path(exempted(pattern)).split("/"):
         longer = f"{head}/{segment}" if head else segment
         if not segment or not WILDCARDS.isdisjoint(segment) or len(longer) > HEAD_LENGTH:
             break
