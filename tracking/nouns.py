@@ -2,6 +2,7 @@
 
 from ctxhub.core.kit.known_names import hold_names
 from ctxhub.core.links import heads_of
+from ctxhub.core.paths import known
 from ctxhub.core.paths.services.counting import changed_paths
 from ctxhub.core.registry import Kept, Noun, counter_of, register
 from tracking.history.changes import changed_path
@@ -9,9 +10,13 @@ from tracking.models import FileChange, Lease, LeasePath, Resource
 from tracking.search import read_change_documents, read_resource_documents
 from tracking.selectors.changes import count_in_last_hour, open_changes
 from tracking.selectors.leases import counting_live, open_leases
+from tracking.selectors.paths import naming_files, naming_leased
 from tracking.selectors.resources import ids_of_files, open_resources
+from tracking.sql.resources import find_spellings
 
 changed_paths["change"] = changed_path
+known.sources += [naming_files, naming_leased]
+known.stored_spellings.append(find_spellings)
 register(
     Noun(
         "change",

@@ -11,13 +11,13 @@ from ctxhub.core.kit.inputs import (
     WORD_LENGTH,
     clean_choice,
     clean_name,
-    clean_paths,
     clean_text,
     clean_words,
     refuse_secret,
 )
 from ctxhub.core.kit.priority import Priority
 from ctxhub.core.kit.unset import UNSET, Unset
+from ctxhub.core.paths.reading import reader_of
 
 
 class ConstraintArguments(TypedDict, total=False):
@@ -84,11 +84,17 @@ def _clean_list(clean: Callable[[Iterable[str], str], list[str]], name: str) -> 
     return cleaner
 
 
+def _clean_paths(values: Sequence[str], caller: Caller) -> list[str]:
+    cleaned = reader_of(caller).bearing(values)
+    refuse_secret("\n".join(cleaned), "paths", caller)
+    return cleaned
+
+
 _CLEANERS: dict[str, Callable[[Any, Caller], Any]] = {
     "priority": lambda value, caller: clean_choice(value, Priority, "priority"),
     "layer": _clean_layer,
     "tags": _clean_list(clean_words, "tags"),
     "scopes": _clean_list(clean_words, "scopes"),
-    "paths": _clean_list(clean_paths, "paths"),
+    "paths": _clean_paths,
     "reason": lambda value, caller: clean_text(value, "reason", caller),
 }

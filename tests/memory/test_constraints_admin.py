@@ -224,6 +224,15 @@ def test_a_person_writes_braces_and_exempts_files(client: Client, apollo: Projec
     assert all(path in page for path in added.paths)
 
 
+def test_the_paths_of_the_form_are_read_as_agents_write_them(client: Client, apollo: Project) -> None:
+    client.post(f"{LIST}add/", {**FORM, "paths": "`src/a.py:42`\r\nlib/*.ts, lib/*.{js,jsx}"})
+    added = Constraint.objects.in_project(apollo).get()
+    assert added.paths == ["src/a.py", "lib/*.ts", "lib/*.js", "lib/*.jsx"]
+    page = client.post(f"{LIST}add/", {**FORM, "text": "Another.", "paths": "~/src/a.py"})
+    assert "is in a home folder" in page.content.decode()
+    assert Constraint.objects.in_project(apollo).count() == 1
+
+
 def test_the_form_suggests_existing_categories(client: Client, apollo: Project) -> None:
     text = client.get(f"{LIST}add/").content.decode()
     assert '<option value="architecture"></option>' in text

@@ -226,6 +226,17 @@ def test_a_check_that_cannot_be_asked_for_is_refused(
     assert "ctx-verdict" not in page.content.decode()
 
 
+@pytest.mark.parametrize("written", ["src/a.py:42", "`src/a.py`", "src/b.py, src/a.py", "@src/a.py"])
+def test_a_path_is_understood_as_it_is_written_elsewhere(written: str, client: Client, ada: Caller) -> None:
+    acquire_lease(caller=ada, paths=["src/a.py"])
+    assert "Not clear for" in shown(client, CHECK, paths=written, agent="ben")
+
+
+def test_an_address_is_no_path(client: Client) -> None:
+    page = client.get(CHECK, {"paths": "file:///home/ada/repo/src/a.py"})
+    assert "is an address" in page.context["problem"]
+
+
 def test_without_paths_only_the_form_is_shown(client: Client) -> None:
     page = shown(client, CHECK, paths=" \n ", agent="ben")
     assert "What would stop me here?" in page

@@ -53,6 +53,7 @@ def text(client: Client, address: str) -> str:
         ("", {"app.py", "x.md"}),
         ("?q=app", {"app.py"}),
         ("?q=resource:docs/x.md", {"x.md"}),
+        ("?q=docs/x.md:42", {"x.md"}),
         ("?agent=ben", {"x.md"}),
         ("?layer=data", {"app.py"}),
         ("?change__exact=3", {"x.md"}),

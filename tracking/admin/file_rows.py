@@ -6,6 +6,7 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 
 from ctxhub.core.admin.base import ProjectAdmin
+from ctxhub.core.text.path_forms import spellings
 
 
 class FileRowsAdmin(ProjectAdmin):
@@ -18,4 +19,5 @@ class FileRowsAdmin(ProjectAdmin):
         self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
     ) -> tuple[QuerySet[Any], bool]:
         path = search_term.strip().removeprefix("resource:")
+        path = spellings(path)[-1] if path else ""
         return super().get_search_results(request, queryset, path)

@@ -12,13 +12,15 @@ from ctxhub.core.api.pages import Page
 from ctxhub.core.api.takes import PageArguments, Takes
 from ctxhub.core.api.views import ProjectViewSet
 from ctxhub.core.kit.limits import OPTIONAL_PATH
-from ctxhub.core.toolbox.argument_types import About
+from ctxhub.core.toolbox.argument_types import NAMES_FILES, About
 from tracking.selectors.resources import Resource, list_resources
 
 
 class OfPath(TypedDict, total=False):
     path: Annotated[
-        str, About("A path, or a glob: `src/*.py`, `src/**`, `src/` for everything below.", OPTIONAL_PATH)
+        str,
+        NAMES_FILES,
+        About("A path, or a glob: `src/*.py`, `src/**`, `src/` for everything below.", OPTIONAL_PATH),
     ]
 
 

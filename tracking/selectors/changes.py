@@ -15,6 +15,8 @@ from ctxhub.core.kit.inputs import clean_choice, clean_limit, clean_moment, clea
 from ctxhub.core.kit.listing import PREVIEW_CHARACTERS, Listing, make_cursor, preview, read_cursor
 from ctxhub.core.kit.pages import Condition
 from ctxhub.core.paths.bearing import bear_on, bears_on
+from ctxhub.core.paths.case import Compared, compared_in
+from ctxhub.core.paths.reading import reader_in
 from ctxhub.core.paths.selectors import patterns_of_ref
 from ctxhub.core.text.glob_syntax import is_exempting, not_exempting
 from ctxhub.core.text.globs import is_glob
@@ -24,7 +26,7 @@ from tracking.models import ChangeKind
 from tracking.selectors.paths import clean_filter
 from tracking.sql import changes as rows
 from tracking.sql.changes import ChangeQuery, ChangeRow
-from tracking.sql.resources import find_resources, matching, read_paths, resources_within
+from tracking.sql.resources import column_of, matching, read_paths, resources_named, resources_within
 
 COLUMNS = ("id", "path", "change", "by", "layer", "description", "at")
 RECENT = timedelta(hours=1)
@@ -133,15 +135,23 @@ def changes_by_others(
 
 
 def changes_on_paths(
-    project_id: int, folded: str, paths: Sequence[str], since: datetime, *, limit: int
+    project_id: int,
+    folded: str,
+    paths: Sequence[str],
+    since: datetime,
+    *,
+    limit: int,
+    compared: Compared | None = None,
 ) -> tuple[list[ChangeRow], int]:
     """The last change after `since`, by another agent, of each file that one of the paths or globs matches.
 
     Newest first, at most `limit`; and how many files there are.
     """
     last: dict[str, int] = {}
+    compared = compared or compared_in(project_id)
+    wanted = list(map(compared, paths))
     for change_id, file in rows.paths_changed(project_id, folded, since, MOST_READ):
-        if file not in last and any(bears_on(path, file) for path in paths):
+        if file not in last and any(bears_on(path, compared(file)) for path in wanted):
             last[file] = change_id
     found = {row.id: row for row in rows.read_changes(project_id, list(last.values())[:limit])}
     return [found[change_id] for change_id in last.values() if change_id in found], len(last)
@@ -153,15 +163,17 @@ def files_of(project_id: int, ref: str) -> list[int]:
     Of another kind, or of none, there are no files.
     """
     ids: set[int] = set()
-    patterns = patterns_of_ref(project_id, ref)
+    compared = compared_in(project_id)
+    column = column_of(compared)
+    patterns = list(map(compared, patterns_of_ref(project_id, ref)))
     for pattern in not_exempting(patterns):
         if is_glob(pattern):
-            ids.update(resources_within(project_id, [pattern], MOST_READ))
-        ids.update(find_resources(project_id, [pattern]).values())
+            ids.update(resources_within(project_id, [pattern], MOST_READ, column))
+        ids.update(resources_named(project_id, [pattern], column))
     if not any(map(is_exempting, patterns)):
         return sorted(ids)
     names = read_paths(project_id, sorted(ids))
-    return [file_id for file_id in sorted(ids) if bear_on(patterns, names[file_id])]
+    return [file_id for file_id in sorted(ids) if bear_on(patterns, compared(names[file_id]))]
 
 
 def change_item(row: ChangeRow, *, full: bool = True) -> dict[str, Any]:
@@ -219,7 +231,7 @@ def _build_query(
         conditions.append(("c.change = %s", [clean_choice(change, ChangeKind, "change").value]))
     by = clean_name(by, "by") if by else ""
     layer = clean_name(layer, "layer") if layer else ""
-    globs = clean_filter(path) if path else ()
+    globs = clean_filter(path, reader=reader_in(project_id)) if path else ()
     if by or layer:
         vocabulary = find_vocabulary(project_id, agent=by, layers=bool(layer))
         if layer:
@@ -235,14 +247,16 @@ def _build_query(
 
 def _within(project_id: int, globs: Sequence[str], conditions: Sequence[Condition]) -> ChangeQuery | None:
     """A query limited to the files of paths or globs; None if there are none."""
-    if not any(map(is_glob, globs)):
-        ids = list(find_resources(project_id, globs).values())
+    compared = compared_in(project_id)
+    wanted, column = list(map(compared, globs)), column_of(compared)
+    if not any(map(is_glob, wanted)):
+        ids = resources_named(project_id, wanted, column)
     else:
-        ids = resources_within(project_id, globs, BRANCHES + 1)
+        ids = resources_within(project_id, wanted, BRANCHES + 1, column)
     if len(ids) > BRANCHES:
         # One CASE value keeps both engines from starting with the files and sorting the result. A number,
         # because PostgreSQL underestimates a bare regex match and then JIT-compiles the query: 150 ms.
-        file = "(SELECT r.path FROM tracking_resource r WHERE r.id = c.resource_id)"
-        matched, values = matching(globs, file)
+        file = f"(SELECT r.{column} FROM tracking_resource r WHERE r.id = c.resource_id)"
+        matched, values = matching(wanted, file)
         return ChangeQuery(project_id, [*conditions, (f"CASE WHEN {matched} THEN 1 ELSE 0 END > 0", values)])
     return ChangeQuery(project_id, conditions, ids) if ids else None

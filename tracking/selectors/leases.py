@@ -15,6 +15,8 @@ from ctxhub.core.kit.inputs import clean_limit, clean_name
 from ctxhub.core.kit.listing import Listing, make_cursor, preview, read_cursor
 from ctxhub.core.kit.pages import Condition
 from ctxhub.core.kit.tool_names import operation
+from ctxhub.core.paths.case import Compared, as_written, compared_in
+from ctxhub.core.paths.reading import reader_in
 from ctxhub.core.text.globs import is_glob, overlap
 from ctxhub.core.toolbox.argument_types import About, Time, one_of
 from tracking.selectors.changes import whole_numbers
@@ -61,7 +63,8 @@ def list_leases(
         agent = "SELECT id FROM core_agent WHERE project_id = %s AND folded = %s"
         conditions.append((f"l.agent_id = ({agent})", [project_id, clean_name(by, "by").casefold()]))
     if path:
-        ids = {held.lease_id for held in find_overlapping(project_id, clean_filter(path), now)}
+        globs = clean_filter(path, reader=reader_in(project_id))
+        ids = {held.lease_id for held in find_overlapping(project_id, globs, now)}
         conditions.append(sql.among("l.id", sorted(ids)) if ids else ("1 = 0", []))
     found = rows.list_leases(project_id, now, conditions, limit + 1, after)
 
@@ -87,15 +90,18 @@ def get_lease(project_id: int, lease_id: int) -> LeaseRow:
 
 
 def find_overlapping(
-    project_id: int, patterns: Sequence[str], now: datetime, but: str = ""
+    project_id: int, patterns: Sequence[str], now: datetime, but: str = "", compared: Compared | None = None
 ) -> list[HeldPath]:
     """Paths of live leases that overlap one of these patterns. `but`: case-folded agent to exclude."""
-    return overlapping(rows.held_paths(project_id, patterns, now, but), patterns)
+    held = rows.held_paths(project_id, patterns, now, but)
+    return overlapping(held, patterns, compared or compared_in(project_id)) if held else []
 
 
-def overlapping(held: Sequence[HeldPath], patterns: Collection[str]) -> list[HeldPath]:
-    wanted = set(patterns)
-    return [each for each in held if _overlaps(each.pattern, wanted)]
+def overlapping(
+    held: Sequence[HeldPath], patterns: Collection[str], compared: Compared = as_written
+) -> list[HeldPath]:
+    wanted = set(map(compared, patterns))
+    return [each for each in held if _overlaps(compared(each.pattern), wanted)]
 
 
 def _overlaps(held: str, patterns: Collection[str]) -> bool:
@@ -126,9 +132,11 @@ def leases_of_others(project_id: int, folded: str, now: datetime, *, limit: int 
     )
 
 
-def leases_on_paths(project_id: int, folded: str, paths: Sequence[str], now: datetime) -> list[LeaseRow]:
+def leases_on_paths(
+    project_id: int, folded: str, paths: Sequence[str], now: datetime, compared: Compared | None = None
+) -> list[LeaseRow]:
     """Live leases of other agents that overlap one of the paths, soonest to expire first."""
-    held = find_overlapping(project_id, paths, now, folded)
+    held = find_overlapping(project_id, paths, now, folded, compared)
     return rows.read_leases(project_id, sorted({each.lease_id for each in held}))
 
 

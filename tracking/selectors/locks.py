@@ -10,6 +10,8 @@ from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.clock import format_time
 from ctxhub.core.kit.inputs import clean_from_to
+from ctxhub.core.paths.case import as_written, compared_by
+from ctxhub.core.paths.reading import reader_of
 from ctxhub.core.text.globs import is_glob, matches
 from ctxhub.core.toolbox.argument_types import About, Time
 from tracking.selectors.changes import last_within_by_another
@@ -35,12 +37,13 @@ def check_lock(caller: Caller, *, path: str, within_seconds: int = 300) -> Lock:
     A glob checks every file that it matches. A lease takes precedence over a change: `at` is then when it was
     taken and `expires` when it ends; `change` is added if the holder has also changed the file.
     """
-    patterns = clean_filter(path)
+    patterns = clean_filter(path, reader=reader_of(caller))
     within = timedelta(seconds=clean_from_to(within_seconds, "within_seconds", 1, LONGEST))
     now, own = clock.now(), caller.agent.casefold()
-    if len(patterns) > 1 or is_glob(patterns[0]):
+    compared = compared_by(caller)
+    if len(patterns) > 1 or is_glob(patterns[0]) or compared is not as_written:
         changed = last_within_by_another(caller.project_id, patterns, own, now - within)
-        held = find_overlapping(caller.project_id, patterns, now, but=own)
+        held = find_overlapping(caller.project_id, patterns, now, but=own, compared=compared)
     else:
         [file] = patterns
         changed = last_by_another(caller.project_id, file, own, now - within)

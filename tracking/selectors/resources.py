@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from typing import Annotated, Any
 
 from typing_extensions import TypedDict
@@ -11,6 +12,8 @@ from ctxhub.core.kit.clock import format_time
 from ctxhub.core.kit.errors import CtxhubError
 from ctxhub.core.kit.inputs import clean_limit
 from ctxhub.core.kit.listing import Listing, make_cursor, read_cursor
+from ctxhub.core.paths.case import as_written, compared_in
+from ctxhub.core.paths.reading import reader_in
 from ctxhub.core.text.globs import matches
 from ctxhub.core.toolbox.argument_types import About, Time, one_of
 from tracking.importance import Importance, ImportanceFacts, importance_of
@@ -53,7 +56,11 @@ def list_resources(
     """
     limit = clean_limit(limit)
     after = read_cursor(cursor, str)[0] if cursor else None
-    found = rows.list_resources(project_id, clean_filter(path) if path else (), limit + 1, after)
+    globs = clean_filter(path, reader=reader_in(project_id)) if path else ()
+    compared = compared_in(project_id) if globs else as_written
+    found = rows.list_resources(
+        project_id, list(map(compared, globs)), limit + 1, after, rows.column_of(compared)
+    )
     importances = find_importances(project_id, [each.file for each in found[:limit]])
     return Listing(
         columns=COLUMNS,
@@ -67,7 +74,7 @@ def open_resources(project_id: int, names: Sequence[str], full: bool) -> dict[st
     """Items by name (the path in `resource:src/app.py`): facts and last changes; if `full` also the parts of
     the importance, live leases and the content.
     """
-    files = {name: file for name in names if (file := _file(name))}
+    files = _files(project_id, names)
     known = rows.read_files(project_id, list(files.values()))
     if not known:
         return {}
@@ -111,16 +118,20 @@ def facts_of(row: FileRow, incoming_strength: int, *, is_modified: bool = False)
 
 
 def ids_of_files(project_id: int, names: Sequence[str]) -> dict[str, int]:
-    files = {name: file for name in names if (file := _file(name))}
+    files = _files(project_id, names)
     known = rows.find_resources(project_id, list(files.values())) if files else {}
     return {name: known[file] for name, file in files.items() if file in known}
 
 
-def _file(name: str) -> str | None:
-    try:
-        return clean_file(name)
-    except CtxhubError:
-        return None
+def _files(project_id: int, names: Sequence[str]) -> dict[str, str]:
+    """The files that names in refs mean; those that can be no path are left out."""
+    reader = reader_in(project_id)
+    reader.learn(names)
+    files = {}
+    for name in names:
+        with suppress(CtxhubError):
+            files[name] = clean_file(name, reader=reader)
+    return files
 
 
 def _listed(found: rows.ChangedFile, importance: int) -> Resource:
@@ -163,8 +174,11 @@ def _changes(known: Mapping[str, FileRow], shown: int) -> dict[str, list[dict[st
 
 
 def _leases(project_id: int, files: Sequence[str]) -> dict[str, list[dict[str, Any]]]:
-    held = held_paths(project_id, files, clock.now())
-    ids = {file: [each.lease_id for each in held if matches(each.pattern, file)] for file in files}
+    held, compared = held_paths(project_id, files, clock.now()), compared_in(project_id)
+    ids = {
+        file: [each.lease_id for each in held if matches(compared(each.pattern), compared(file))]
+        for file in files
+    }
     wanted = sorted({lease_id for found in ids.values() for lease_id in found})
     items = {row.id: lease_item(row) for row in read_leases(project_id, wanted)} if wanted else {}
     return {

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any
 
 # pydantic writes the answer's schema, and wants this TypedDict before Python 3.12.
@@ -13,6 +14,7 @@ from ctxhub.core.kit.errors import CtxhubError
 from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.kit.inputs import WORD_LENGTH, clean_choice, clean_name, clean_text, refuse_secret
 from ctxhub.core.kit.transactions import write_transaction
+from ctxhub.core.paths.reading import PathReader, reader_of
 from ctxhub.core.toolbox.batch_writes import BatchAnswer, Items, write_batch
 from ctxhub.core.vocabulary.selectors.names import Vocabulary, find_vocabulary
 from ctxhub.core.vocabulary.services.names import register_words
@@ -50,7 +52,9 @@ def record_change(
     description: str | None = None,
 ) -> RecordAnswer:
     """Record that the caller's agent created, modified or deleted a file now."""
-    fields = _clean(caller, path=path, change=change, layer=layer, description=description)
+    fields = _clean(
+        caller, reader=reader_of(caller), path=path, change=change, layer=layer, description=description
+    )
     with write_transaction(caller.project_id):
         [outcome] = _write(caller, [fields])
     if isinstance(outcome, CtxhubError):
@@ -65,7 +69,10 @@ def record_change_batch(*, caller: Caller, items: Items, atomic: bool = True) ->
     `atomic`: all or nothing, the error names the `index`; otherwise valid items are recorded, and each
     result is an answer or an error.
     """
-    return write_batch(caller, items, clean=_clean, write=_write, answer=_as_mapping, atomic=atomic)
+    reader = reader_of(caller)
+    reader.learn(item["path"] for item in items if isinstance(item, Mapping))
+    clean = partial(_clean, reader=reader)
+    return write_batch(caller, items, clean=clean, write=_write, answer=_as_mapping, atomic=atomic)
 
 
 def remove_changes(project_id: int, before: datetime, *, sparing: bool, at_most: int) -> int:
@@ -81,12 +88,13 @@ def remove_changes(project_id: int, before: datetime, *, sparing: bool, at_most:
 def _clean(
     caller: Caller,
     *,
+    reader: PathReader,
     path: str,
     change: str | int,
     layer: str | None = None,
     description: str | None = None,
 ) -> Fields:
-    file = clean_file(path)
+    file = clean_file(path, reader=reader)
     refuse_secret(file, "path", caller)
     return Fields(
         path=file,

@@ -13,6 +13,7 @@ from ctxhub.core.kit.clock import format_time
 from ctxhub.core.kit.errors import LimitReached
 from ctxhub.core.kit.tool_names import operation
 from ctxhub.core.kit.unset import Unset, if_set
+from ctxhub.core.paths.case import as_written, compared_by
 from ctxhub.core.toolbox.argument_types import About, Time, one_of
 from ctxhub.core.vocabulary.services.names import register_agent
 from tracking.history.leases import record_leases
@@ -86,8 +87,13 @@ def answer_for(lease_id: int, expires_at: datetime, hint: str) -> LeaseAnswer:
 
 def _on_the_same(caller: Caller, patterns: Sequence[str], at: datetime) -> list[LeaseRow]:
     """Live leases of the agent on exactly these paths."""
-    found = rows.live_leases_with(caller.project_id, caller.agent.casefold(), patterns[0], at)
-    return [lease for lease in found if set(lease.paths) == set(patterns)]
+    project_id, own, compared = caller.project_id, caller.agent.casefold(), compared_by(caller)
+    if compared is as_written:
+        found = rows.live_leases_with(project_id, own, patterns[0], at)
+    else:
+        found = rows.live_leases_of(project_id, own, at)
+    wanted = set(map(compared, patterns))
+    return [lease for lease in found if set(map(compared, lease.paths)) == wanted]
 
 
 def _still_exclusive(leases: Sequence[LeaseRow]) -> str:

@@ -19,6 +19,10 @@ class Lasting:
     duration: timedelta
     hint: str = ""
 
+    def also(self, hint: str) -> "Lasting":
+        """The same time, with another hint beside its own."""
+        return Lasting(self.duration, f"{self.hint} {hint}".strip())
+
 
 def clean_minutes(minutes: int) -> int:
     return clean_from_to(minutes, "minutes", 1, MOST_MINUTES)

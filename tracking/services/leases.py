@@ -13,6 +13,8 @@ from ctxhub.core.kit.errors import Conflict, InvalidInput, LimitReached, NotAllo
 from ctxhub.core.kit.inputs import clean_text, refuse_secret
 from ctxhub.core.kit.transactions import write_transaction
 from ctxhub.core.kit.unset import UNSET, Unset
+from ctxhub.core.paths.case import compared_by
+from ctxhub.core.paths.reading import reader_of
 from tracking.selectors.leases import get_lease, overlapping
 from tracking.selectors.paths import clean_patterns
 from tracking.services.granting import (
@@ -56,9 +58,10 @@ def acquire_lease(
     least that long from now. An exclusive lease ends the agent's shared one on the same paths.
     Raises Conflict, naming holder, paths and expiry, if another agent's live lease is in the way.
     """
-    patterns = clean_patterns(paths)
+    reader = reader_of(caller)
+    patterns = clean_patterns(paths, reader=reader)
     refuse_secret("\n".join(patterns), "paths", caller)
-    time = lasting(clean_minutes(minutes), patterns)
+    time = lasting(clean_minutes(minutes), patterns).also(reader.hint)
     reason = reason if isinstance(reason, Unset) else clean_text(reason, "reason", caller)
     known = _refuse_conflict(caller, exclusive, patterns, rows.held_paths(*_others(caller, patterns)))
     for _attempt in range(ATTEMPTS):
@@ -152,9 +155,8 @@ def _refuse_conflict(
     caller: Caller, exclusive: bool, patterns: Sequence[str], held: Sequence[HeldPath]
 ) -> int:
     """The newest of the compared leases. Raises Conflict if one is in the way."""
-    blocking = list(
-        dict.fromkeys(h.lease_id for h in overlapping(held, patterns) if exclusive or h.exclusive)
-    )
+    found = overlapping(held, patterns, compared_by(caller))
+    blocking = list(dict.fromkeys(h.lease_id for h in found if exclusive or h.exclusive))
     if not blocking:
         return max((each.lease_id for each in held), default=0)
     # The lease that expires last: the paths are not free before.

@@ -7,6 +7,7 @@ from ctxhub.core.kit.limits import OPTIONAL_PATH, PATH
 from ctxhub.core.kit.listing import Listing
 from ctxhub.core.toolbox.actions import action, tool
 from ctxhub.core.toolbox.argument_types import (
+    NAMES_FILES,
     SINCE,
     About,
     ByAgent,
@@ -51,7 +52,7 @@ WithinSeconds = Annotated[
 )
 def record(
     caller: Caller,
-    path: Annotated[str, About("Relative to the repository.", PATH)],
+    path: Annotated[str, NAMES_FILES, About("Relative to the repository.", PATH)],
     change: ChangeWord,
     layer: OptionalWord | None = None,
     description: str | None = None,
@@ -76,7 +77,7 @@ def record(
 )
 def record_batch(
     caller: Caller,
-    items: Annotated[Items, About("Up to 50.")],
+    items: Annotated[Items, NAMES_FILES, About("Up to 50.")],
     atomic: Annotated[bool, About("All or nothing: the default.")] = True,
 ) -> BatchAnswer:
     """Record up to 50 changes; each item takes what `record` takes.
@@ -96,7 +97,7 @@ def record_batch(
 )
 def changes(
     caller: Caller,
-    path: Annotated[str, About(GLOB, OPTIONAL_PATH)] | None = None,
+    path: Annotated[str, NAMES_FILES, About(GLOB, OPTIONAL_PATH)] | None = None,
     by: ByAgent | None = None,
     layer: InLayer | None = None,
     change: OfChange | None = None,
@@ -129,7 +130,7 @@ def changes(
     also_known_as=("check_file_lock", "is_locked"),
 )
 def check_lock(
-    caller: Caller, path: Annotated[str, About(GLOB, PATH)], within_seconds: WithinSeconds = 300
+    caller: Caller, path: Annotated[str, NAMES_FILES, About(GLOB, PATH)], within_seconds: WithinSeconds = 300
 ) -> locks.Lock:
     """Whether somebody else is at a file: changed it within that time, or holds a lease on it.
 

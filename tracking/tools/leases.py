@@ -7,7 +7,7 @@ from ctxhub.core.kit.limits import OPTIONAL_PATH, PATH
 from ctxhub.core.kit.listing import Listing
 from ctxhub.core.kit.unset import UNSET, Unset, if_set
 from ctxhub.core.toolbox.actions import action
-from ctxhub.core.toolbox.argument_types import About, Cursor, IdOf, Limit, Number, Texts
+from ctxhub.core.toolbox.argument_types import NAMES_FILES, About, Cursor, IdOf, Limit, Number, PathList
 from tracking.selectors.leases import list_leases
 from tracking.services import leases as services
 from tracking.services.granting import LeaseAnswer, LeasedAnswer
@@ -29,7 +29,7 @@ Force = Annotated[bool, About("Another agent's too: an administrator's, told in 
 )
 def lease(
     caller: Caller,
-    paths: Annotated[Texts, About("Up to 50 paths or globs.", {"minItems": 1}, items=PATH)],
+    paths: Annotated[PathList, About("Up to 50 paths or globs.", {"minItems": 1}, items=PATH)],
     minutes: Annotated[Number, About(f"1 to {MOST_MINUTES}; left out: 15.", MINUTES)] = 15,
     exclusive: Annotated[bool, About("False: others may share it. Left out: true.")] = True,
     reason: str | None | Unset = UNSET,
@@ -96,7 +96,7 @@ def release(
 )
 def leases(
     caller: Caller,
-    path: Annotated[str, About(f"That overlap it. {GLOB}", OPTIONAL_PATH)] | None = None,
+    path: Annotated[str, NAMES_FILES, About(f"That overlap it. {GLOB}", OPTIONAL_PATH)] | None = None,
     by: Annotated[str, About("Held by this agent.")] | None = None,
     limit: Limit = 20,
     cursor: Cursor | None = None,

@@ -13,6 +13,7 @@ Json = dict[str, Any]
 
 BOUNDS = ("minimum", "maximum")
 OF_TEXTS = ("minLength", "maxLength", "pattern")
+OF_LISTS = ("minItems", "maxItems")
 OF_ANY_TYPE = (*BOUNDS, "enum")
 SEPARATED = "Repeat it, or separate with commas."
 
@@ -84,8 +85,8 @@ def _array(argument: Argument, *, in_query: bool) -> Json:
     limits = _keywords(argument, "schema") or {}
     array |= {name: limit for name, limit in limits.items() if name not in OF_TEXTS}
     takes_text = any(isinstance(mark, FromText) and mark.is_shown for mark in argument.marks)
-    of_texts = {name: limit for name, limit in limits.items() if name in OF_TEXTS}
-    return _either(array, _one("string", of_texts)) if takes_text else array
+    of_text = {name: limit for name, limit in limits.items() if name not in OF_LISTS}
+    return _either(array, _one("string", of_text)) if takes_text else array
 
 
 def _words(argument: Argument, limits: Json | None, *, in_query: bool) -> Json:

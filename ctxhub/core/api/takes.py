@@ -19,7 +19,7 @@ from ctxhub.core.toolbox.actions import Action, all_tools
 from ctxhub.core.toolbox.argument_types import Cursor, FromText, Limit
 from ctxhub.core.toolbox.arguments import Argument, Arguments, Problems
 from ctxhub.core.toolbox.batch_writes import Items, refuse_too_many
-from ctxhub.core.toolbox.common_arguments import BUDGET, Budget
+from ctxhub.core.toolbox.common_arguments import BUDGET, EXACT, Budget
 from ctxhub.core.toolbox.other_names import said_twice
 
 FLAGS = {"true": True, "1": True, "false": False, "0": False}
@@ -107,10 +107,11 @@ class Takes:
 
     def read_query(self, query: QueryDict, *, also: Sequence[str] = ()) -> dict[str, Any]:
         """The parsed parameters. Raises InvalidInput for unknown names and values of the wrong type."""
+        arguments = self._with_exact
         texts = self._by_declared_names(query, also)
-        refuse_unknown(texts, [*self.arguments.names, *also], "parameter")
-        given = {a.name: _parsed(a, texts[a.name]) for a in self.arguments.all if a.name in texts}
-        return _check(self.arguments, given, "parameter")
+        refuse_unknown(texts, [*arguments.names, *also], "parameter")
+        given = {a.name: _parsed(a, texts[a.name]) for a in arguments.all if a.name in texts}
+        return _check(arguments, given, "parameter")
 
     def _by_declared_names(self, query: QueryDict, also: Sequence[str]) -> dict[str, list[str]]:
         others = {name: a.name for name, a in self.arguments.others.items() if name not in also}
@@ -124,7 +125,7 @@ class Takes:
     # -- OpenAPI -----------------------------------------------------------------------------------
 
     def parameters(self) -> list[dict[str, Any]]:
-        return [parameter(argument) for argument in self.arguments.all]
+        return [parameter(argument) for argument in self._with_exact.all]
 
     def schema(self, items: Mapping[str, Any] | None, *, common: Sequence[Argument] = ()) -> dict[str, Any]:
         """The schema of the body. `items`: that of an entry of `items`."""
@@ -148,8 +149,14 @@ class Takes:
         """The arguments, and those that bodies have in common."""
         names = tuple(argument.name for argument in common)
         if names not in self._with_common:
-            self._with_common[names] = Arguments([*self.arguments.all, *common])
+            self._with_common[names] = Arguments([*self._with_exact.all, *common])
         return self._with_common[names]
+
+    @cached_property
+    def _with_exact(self) -> Arguments:
+        """What a call takes, not an item of a batch."""
+        taken = self.arguments.all
+        return Arguments([*taken, EXACT]) if any(a.names_files for a in taken) else self.arguments
 
     def _relaxed(self, argument: Argument) -> Argument:
         if argument.name not in self._optional:
@@ -197,6 +204,8 @@ def _refuse_nul(checked: Mapping[str, Any]) -> None:
 def _parsed(argument: Argument, texts: list[str]) -> Any:
     """The value of a parameter: lists repeat, or are texts. What is of no such type stays a text."""
     kind = argument.schema.get("type")
+    if kind == "array" and argument.names_files:
+        return texts  # A comma may be part of a name that is known.
     if kind == "array":
         return [entry for text in texts if text.strip(" ,;") for entry in _listed(argument, text)]
     if len(texts) > 1:

@@ -39,7 +39,7 @@ from ctxhub.core.kit.listing import with_arrays
 from ctxhub.core.kit.read_limit import limited_read
 from ctxhub.core.text.token_count import count_tokens
 from ctxhub.core.toolbox.arguments import Argument
-from ctxhub.core.toolbox.common_arguments import AGENT, SECRET
+from ctxhub.core.toolbox.common_arguments import AGENT, EXACT, SECRET
 from ctxhub.core.toolbox.dispatch import clean_max_tokens
 from ctxhub.core.toolbox.stored_answers import answer_once
 from ctxhub.core.use.tally import Call
@@ -231,6 +231,12 @@ class ProjectViewSet(HubViewSet):
         self.call = self._during.enter_context(call)
         if self.scope_of(self.action, request.method or "") == READ:
             self._during.enter_context(limited_read(f"{request.method} {request.path}"))
+
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        super().initial(request, *args, **kwargs)
+        said = [given.pop(EXACT.name, False) for given in (self.query, self.body)]
+        if any(said):
+            self.act_as(self.caller.with_exact_paths())
 
     def finalize_response(self, request: Request, response: Response, *args: Any, **kwargs: Any) -> Response:
         response = super().finalize_response(request, response, *args, **kwargs)

@@ -48,7 +48,8 @@ class Caller:
     act as one agent only. `keeps_secrets`: services store for it what looks like a credential; of an
     administrator's calls only those with `allow_secret` do so (`for_call`), and note in `kept` what it was.
     `maker_id`: the user who made the token.
-    `session`: the id or the name of the session that the call names; `window`: None over HTTP.
+    `session`: the id or the name of the session that the call names; `window`: None over HTTP. `exact_paths`:
+    its paths are read as they are written, since they come from git or the file system.
     """
 
     project: "Project"
@@ -63,6 +64,7 @@ class Caller:
     session: str = ""
     window: Window | None = None
     kept: list[str] | None = field(default=None, compare=False)
+    exact_paths: bool = False
 
     @property
     def project_id(self) -> int:
@@ -108,6 +110,10 @@ class Caller:
                 f"You speak as {self.agent!r} and cannot speak as {agent!r}.", hint="Leave `agent` out."
             )
         return replace(self, agent=agent)
+
+    def with_exact_paths(self, exact: bool = True) -> "Caller":
+        """The same caller, whose call says `exact`."""
+        return replace(self, exact_paths=True) if exact else self
 
     def in_session(self, session: str | int | None) -> "Caller":
         """The same caller in the session of this id, ref or name; None or "": as it is."""

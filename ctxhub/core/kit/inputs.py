@@ -230,7 +230,7 @@ def piece_of_list(value: str, name: str) -> InvalidInput:
 def clean_names(values: Iterable[str] | None, name: str) -> list[str]:
     """Like `clean_words`, for names that may contain commas."""
     cleaned: dict[str, str] = {}
-    for position, value in enumerate(_bounded(values, name)):
+    for position, value in enumerate(bounded(values, name)):
         word = clean_name(value, f"{name}[{position}]", at_most=WORD_LENGTH)
         cleaned.setdefault(word.casefold(), word)
     return list(cleaned.values())
@@ -259,7 +259,7 @@ def clean_glob_list(
     """Up to 50 paths or globs relative to the repository, with braces expanded."""
     globs = [
         glob
-        for n, value in enumerate(_bounded(values, name))
+        for n, value in enumerate(bounded(values, name))
         for glob in clean_globs(
             value,
             f"{name}[{n}]",
@@ -316,11 +316,17 @@ def _clean_glob(glob: str, name: str) -> str:
 
 
 def clean_path(value: str, name: str) -> str:
-    """A path or glob relative to the repository: `/`-separated, without `..`, up to 1,000 characters."""
+    """A path or glob relative to the repository: `/`-separated, without `..`, up to 1,000 characters.
+
+    As it is written: `PathReader` of `core/paths/` reads what calls name.
+    """
     path = clean_name(value, name, at_most=PATH_LENGTH, keeps_blanks=True)
     path = unescape_brackets(path).replace("\\", "/").removeprefix("./")
     if not path or path.startswith("/") or ".." in path.split("/") or (len(path) > 1 and path[1] == ":"):
-        raise InvalidInput(f"{name}: {shown(value)} must be relative to the repository, without '..'.")
+        raise InvalidInput(
+            f"{name}: {shown(value)} must be relative to the repository, without '..'.",
+            hint="Leave out the folder that the repository is in: src/api/auth.py.",
+        )
     return path
 
 
@@ -418,7 +424,7 @@ def clean_moment(value: str | datetime | None, name: str) -> datetime | clock.Ev
     return clock.parse_moment(value, name) if value else None
 
 
-def _bounded(values: Iterable[str] | None, name: str) -> list[str]:
+def bounded(values: Iterable[str] | None, name: str) -> list[str]:
     listed = list(values or ())
     if len(listed) > LIST_LENGTH:
         raise InvalidInput(f"{name} has {len(listed)} entries; the limit is {LIST_LENGTH}.")

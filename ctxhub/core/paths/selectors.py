@@ -11,6 +11,7 @@ from ctxhub.core.kit.inputs import read_id
 from ctxhub.core.kit.pages import Condition
 from ctxhub.core.links import ObjectKey
 from ctxhub.core.paths.bearing import EVERYWHERE, bearing_patterns, bears_on
+from ctxhub.core.paths.case import Compared, compared_in
 from ctxhub.core.paths.heads import head_of, heads_above, range_below
 from ctxhub.core.paths.sql import StaleKind, read_patterns, read_stale, read_stale_kinds
 from ctxhub.core.registry import Noun, all_nouns
@@ -96,23 +97,31 @@ def find_stale_projects(project_ids: Sequence[int]) -> list[StaleProject]:
     return sorted(projects, key=lambda stale: stale.since)
 
 
-def find_bearings(project_id: int, paths: Sequence[str], kinds: Sequence[str]) -> list[Bearing]:
+def find_bearings(
+    project_id: int, paths: Sequence[str], kinds: Sequence[str], compared: Compared | None = None
+) -> list[Bearing]:
     """The patterns of these kinds that match one of the paths, or overlap it if it is a glob.
 
     Not those of an object that exempts the paths, as `core/paths/bearing.py` decides.
     """
     found = find_candidates(project_id, paths, kinds)
+    compared = compared or compared_in(project_id)
+    wanted = list(map(compared, paths))
     known: dict[str, bool] = {}
     for each in found:
         if each.pattern not in known:
-            known[each.pattern] = any(bears_on(each.pattern, path) for path in paths)
+            pattern = compared(each.pattern)
+            known[each.pattern] = any(bears_on(pattern, path) for path in wanted)
     bearing = [each for each in found if known[each.pattern]]
     if not any(map(is_exempting, known)):
         return bearing
     by_object = {
-        key: bearing_patterns(patterns, paths) for key, patterns in patterns_that_exempt(found).items()
+        key: bearing_patterns(list(map(compared, patterns)), wanted)
+        for key, patterns in patterns_that_exempt(found).items()
     }
-    return [each for each in bearing if each.pattern in by_object.get(each.key, (each.pattern,))]
+    return [
+        each for each in bearing if each.key not in by_object or compared(each.pattern) in by_object[each.key]
+    ]
 
 
 def patterns_that_exempt(found: Iterable[Bearing]) -> Mapping[ObjectKey, Sequence[str]]:

@@ -110,7 +110,7 @@ def _without_place(path: str) -> str:
 def _parsed(text: str) -> list[str] | None:
     """The texts of a list in JSON or as Python writes it. A path may begin with a bracket: `[id].tsx`."""
     try:
-        listed = parse_list(text)
+        listed = parse_list(text, brackets_are_letters=True)
     except UnreadableList:
         if "'" in text or '"' in text or (text.endswith("]") and "," in text):
             raise
@@ -126,7 +126,7 @@ def names_several(text: str, listed: Sequence[str]) -> bool:
 def _split(text: str) -> list[str] | None:
     """The parts of a text; None if it is one name with a comma in it."""
     try:
-        names = split_names(text)
+        names = split_names(text, brackets_are_letters=True)
         is_list = all(name.count(left) == name.count(right) for name in names for left, right in _PAIRS)
     except UnreadableList:
         is_list = False

@@ -18,7 +18,7 @@ from ctxhub.core.kit.tool_names import call_of, flat_name, is_flat, is_offered
 from ctxhub.core.refusals.services import KIND_OF_NAME, ref_in
 from ctxhub.core.toolbox.argument_types import present
 from ctxhub.core.toolbox.arguments import Argument, Arguments
-from ctxhub.core.toolbox.common_arguments import AGENT, BUDGET, COMMON, FORMAT, SECRET, SESSION
+from ctxhub.core.toolbox.common_arguments import AGENT, BUDGET, COMMON, EXACT, FORMAT, SECRET, SESSION
 from ctxhub.core.toolbox.suggestions import (
     MOST_NAMES,
     fitting_action,
@@ -157,6 +157,7 @@ class Action:
             (AGENT, True),
             (FORMAT, self.holds_lists),
             (BUDGET, self.takes_budget),
+            (EXACT, self.names_files),
             (SESSION, not self.takes_session),
             (SECRET, self.writes),
         ]
@@ -164,8 +165,13 @@ class Action:
 
     @cached_property
     def also_allowed(self) -> tuple[str, ...]:
-        """Those of `common` that an error offers: `session` and `allow_secret` repair no call."""
-        return tuple(argument.name for argument in self.common if argument not in (SESSION, SECRET))
+        """Those of `common` that an error offers: the others repair no call with a wrong name."""
+        return tuple(argument.name for argument in self.common if argument not in (SESSION, EXACT, SECRET))
+
+    @cached_property
+    def names_files(self) -> bool:
+        """Whether it takes paths, which `exact` lets be read as they are written."""
+        return any(argument.names_files for argument in self.arguments.all)
 
     @cached_property
     def holds_lists(self) -> bool:

@@ -51,6 +51,14 @@ class Undeclared:
 UNDECLARED = Undeclared()
 
 
+@frozen
+class NamesFiles:
+    """Marks an argument that is a path, a list of paths, or holds some: its action takes `exact`."""
+
+
+NAMES_FILES = NamesFiles()
+
+
 @frozen(eq=False)
 class About:
     """What OpenAPI says about an argument beyond its type; costs a model no tokens.
@@ -258,7 +266,9 @@ Words = Annotated[list[str], FromText(list_conversions.names), About(items=WORD)
 Agents = Annotated[list[str], FromText(list_conversions.agents), About(items=WORD)]
 Refs = Annotated[list[str], FromText(list_conversions.refs), About(items=WORD)]
 Texts = Annotated[list[str], OverMcp(_list)]
-Paths = Annotated[Texts, About("Globs of the files it bears on.", items=PATH)]
+# Paths and globs; one text may name several, also over REST. `PathReader` of core/paths/ reads them.
+PathList = Annotated[list[str], FromText(_list), NAMES_FILES]
+Paths = Annotated[PathList, About("Globs of the files it bears on.", items=PATH)]
 # An item that is no object is an error of that item, not of the whole call.
 Items = Annotated[
     list[Any],

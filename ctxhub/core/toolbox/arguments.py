@@ -25,6 +25,7 @@ from ctxhub.core.kit.errors import SHOWN_NAMES, InvalidInput, shown_all, unknown
 from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.kit.unset import UNSET, Unset
 from ctxhub.core.toolbox.argument_types import (
+    NAMES_FILES,
     UNDECLARED,
     About,
     Converts,
@@ -106,6 +107,11 @@ class Argument:
     def is_declared(self) -> bool:
         """Whether the list of tools declares it."""
         return UNDECLARED not in self.marks
+
+    @property
+    def names_files(self) -> bool:
+        """Whether it is a path, a list of paths, or holds some."""
+        return NAMES_FILES in self.marks
 
     @property
     def with_words(self) -> str:

@@ -19,6 +19,14 @@ SESSION = Argument("session", Annotated[Ref, UNDECLARED], False, UNSET)
 FORMAT = Argument("format", Annotated[str, Says("rows|objects"), UNDECLARED], False, UNSET)
 BUDGET = Argument("max_tokens", Budget, False, UNSET)
 FORMATS = tuple(FORMAT.choices)
+EXACT = Argument(
+    "exact",
+    Annotated[
+        bool, About("Paths are names as they are, also with quotes, commas, `@` or `:42`."), UNDECLARED
+    ],
+    False,
+    UNSET,
+)
 SECRET = Argument(
     ALLOW_SECRET,
     Annotated[
@@ -29,4 +37,4 @@ SECRET = Argument(
     False,
     UNSET,
 )
-COMMON = (AGENT, FORMAT, BUDGET, SESSION, SECRET)
+COMMON = (AGENT, FORMAT, BUDGET, EXACT, SESSION, SECRET)

@@ -21,13 +21,14 @@ from ctxhub.core.kit.read_limit import limited_read
 from ctxhub.core.refusals.services import KIND_OF_NAME, count_refusal, is_refusal, ref_in
 from ctxhub.core.toolbox.actions import Action, find_tool
 from ctxhub.core.toolbox.argument_types import present
-from ctxhub.core.toolbox.common_arguments import AGENT, BUDGET, FORMAT, FORMATS, SECRET, SESSION
+from ctxhub.core.toolbox.common_arguments import AGENT, BUDGET, EXACT, FORMAT, FORMATS, SECRET, SESSION
 from ctxhub.core.toolbox.help import help_for
 from ctxhub.core.toolbox.stored_answers import answer_once
 from ctxhub.core.use import tally
 from ctxhub.core.vocabulary.selectors.unknown_names import unknown_names
 
 MAIL_TOKENS = 6
+FLAGS = {"true": True, "1": True, "false": False, "0": False}
 # No operation has more than a few dozen. What is done to each of 40,000 keeps all other threads waiting.
 MOST_ARGUMENTS = 1_000
 
@@ -83,8 +84,8 @@ def _run(caller: Caller, action: Action, given: dict[str, Any], request_id: str 
         tally.running(caller, action.call, writes=action.writes)
     named = {} if action.takes_session else _take_session(given)
     caller = caller.in_session(named.get(SESSION.name))
-    allowing = _take_allow_secret(action, given)
-    caller = caller.for_call(allow_secret=bool(allowing))
+    allowing, exact = _take_allow_secret(action, given), _take_exact(action, given)
+    caller = caller.for_call(allow_secret=bool(allowing)).with_exact_paths(bool(exact))
     shape, budget = _take_format(action, given), _take_budget(action, given)
     checked = action.check(given)
 
@@ -98,7 +99,7 @@ def _run(caller: Caller, action: Action, given: dict[str, Any], request_id: str 
             request_id if action.writes else None,
             run,
             operation=action.call,
-            arguments={**checked, **named, **shape, **allowing},
+            arguments={**checked, **named, **exact, **shape, **allowing},
         )
     touch_agent(caller)
     if isinstance(answer, Listing) and not answer.rows:
@@ -178,6 +179,16 @@ def _take_format(action: Action, given: dict[str, Any]) -> dict[str, Any]:
     name = _text(given, FORMAT.name) if action.holds_lists else None
     chosen = clean_one_of(name or "rows", FORMATS, FORMAT.name)
     return {"as_objects": True} if chosen == "objects" else {}
+
+
+def _take_exact(action: Action, given: dict[str, Any]) -> dict[str, bool]:
+    """Take `exact`, of actions that take paths, from the arguments."""
+    if not action.names_files or (value := given.pop(EXACT.name, None)) is None:
+        return {}
+    if not isinstance(value, bool) and str(value).strip().lower() not in FLAGS:
+        raise InvalidInput(f"{EXACT.name} must be true or false, not {shown(value)}.")
+    is_exact = value if isinstance(value, bool) else FLAGS[str(value).strip().lower()]
+    return {EXACT.name: True} if is_exact else {}
 
 
 def _take_budget(action: Action, given: dict[str, Any]) -> dict[str, Any]:

@@ -4,13 +4,14 @@ from typing import Any
 
 from ctxhub.core.kit.caller import ADMIN, Caller
 from ctxhub.core.toolbox.actions import Action, Tool
-from ctxhub.core.toolbox.common_arguments import AGENT, BUDGET, FORMAT, SECRET, SESSION
+from ctxhub.core.toolbox.common_arguments import AGENT, BUDGET, EXACT, FORMAT, SECRET, SESSION
 
 EVERYWHERE = {
     AGENT: "agent (who speaks)",
     SESSION: "session (its id or name)",
     FORMAT: f"{FORMAT.signature} on lists",
     BUDGET: BUDGET.signature,
+    EXACT: "exact=true for paths as they are written",
     SECRET: f"{SECRET.name}=true (stores what looks like a credential)",
 }
 

@@ -14,7 +14,6 @@ from ctxhub.core.kit.inputs import (
     clean_name,
     clean_number,
     clean_object,
-    clean_paths,
     clean_text,
     clean_words,
     refuse_joined_secret,
@@ -22,6 +21,7 @@ from ctxhub.core.kit.inputs import (
 )
 from ctxhub.core.kit.text_lists import read_entries
 from ctxhub.core.kit.unset import UNSET, Unset
+from ctxhub.core.paths.reading import PathReader, reader_of
 from memory.decisions.models.decision import DecisionStatus, ValueType
 
 VERSION_LENGTH = 50
@@ -80,22 +80,29 @@ class DecisionFields:
 
 
 def clean_fields(
-    caller: Caller, *, key: str, value: str | int | float | Unset, **rest: Unpack[DecisionArguments]
+    caller: Caller,
+    *,
+    key: str,
+    value: str | int | float | Unset,
+    reader: PathReader | None = None,
+    **rest: Unpack[DecisionArguments],
 ) -> DecisionFields:
-    """Validate everything that needs no database. Raises InvalidInput.
+    """Validate everything that needs no lock. Raises InvalidInput.
 
     `numeric`: whether the value is to be a number, also where it is given as a text; left out or None: as the
-    value that is there.
+    value that is there. `reader`: reads the paths, where several decisions have some.
     """
     _check_kind(value, rest.get("numeric"))
     text, value_type = (UNSET, UNSET) if isinstance(value, Unset) else _clean_value(value, caller)
     if not isinstance(text, Unset):
         refuse_joined_secret([f"{key}: ", text], "value", caller)
     given = {name: argument for name, argument in rest.items() if argument is not UNSET}
+    paths = given.pop("paths", UNSET)
     return DecisionFields(
         key=_clean_new_key(key, caller),
         value=text,
         value_type=value_type,
+        paths=paths if isinstance(paths, Unset) else _clean_paths(paths, reader or reader_of(caller), caller),
         **{name: _CLEANERS[name](argument, caller) for name, argument in given.items()},
     )
 
@@ -169,6 +176,12 @@ def _clean_list(clean: Callable[[Any, str], list[str]], name: str) -> Callable[[
     return cleaner
 
 
+def _clean_paths(values: Any, reader: PathReader, caller: Caller) -> list[str]:
+    cleaned = reader.bearing(values)
+    refuse_secret("\n".join(cleaned), "paths", caller)
+    return cleaned
+
+
 def _clean_alternatives(alternatives: Sequence[Any] | None, caller: Caller) -> list[Any]:
     cleaned = list(clean_json(read_entries(list(alternatives or ())), "alternatives", caller))
     for position, entry in enumerate(cleaned):
@@ -193,7 +206,6 @@ _CLEANERS: dict[str, Callable[[Any, Caller], Any]] = {
     "layer": _clean_layer,
     "tags": _clean_list(clean_words, "tags"),
     "scopes": _clean_list(clean_words, "scopes"),
-    "paths": _clean_list(clean_paths, "paths"),
     "status": lambda value, caller: clean_choice(value, DecisionStatus, "status"),
     "version": _clean_version,
     "rationale": lambda value, caller: clean_text(value, "rationale", caller),

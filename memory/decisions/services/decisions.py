@@ -19,6 +19,7 @@ from ctxhub.core.kit.inputs import clean_text, merge_object
 from ctxhub.core.kit.tool_names import operation
 from ctxhub.core.kit.transactions import write_transaction
 from ctxhub.core.kit.unset import UNSET, Unset, if_set
+from ctxhub.core.paths.reading import reader_of
 from ctxhub.core.toolbox.argument_types import About
 from ctxhub.core.toolbox.batch_writes import BatchAnswer, Items, write_batch
 from ctxhub.core.vocabulary.selectors.names import find_vocabulary
@@ -131,10 +132,12 @@ def set_decision_batch(*, caller: Caller, items: Items, atomic: bool = True) -> 
     `atomic`: all or nothing, and the error names the `index`; otherwise valid items are written, and each
     item has its own result.
     """
+    reader = reader_of(caller)
+    reader.learn(path for item in items if isinstance(item, Mapping) for path in item.get("paths") or ())
     return write_batch(
         caller,
         items,
-        clean=clean_fields,
+        clean=partial(clean_fields, reader=reader),
         write=_write_all,
         answer=_answer,
         atomic=atomic,

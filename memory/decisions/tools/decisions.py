@@ -14,6 +14,7 @@ from ctxhub.core.kit.listing import AnyObject, Listing
 from ctxhub.core.kit.unset import UNSET, Unset
 from ctxhub.core.toolbox.actions import action, tool
 from ctxhub.core.toolbox.argument_types import (
+    NAMES_FILES,
     SINCE,
     UNDECLARED,
     About,
@@ -134,7 +135,7 @@ def set_(caller: Caller, key: NewKey, value: Value, **rest: Unpack[SetArguments]
 )
 def set_batch(
     caller: Caller,
-    items: Annotated[Items, About("Up to 50.")],
+    items: Annotated[Items, NAMES_FILES, About("Up to 50.")],
     atomic: Annotated[bool, About("All or nothing: the default.")] = True,
 ) -> BatchAnswer:
     """Set up to 50 decisions; each item takes what `set` takes.

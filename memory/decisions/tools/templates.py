@@ -7,14 +7,14 @@ from ctxhub.core.kit.limits import WORD
 from ctxhub.core.kit.listing import Listing
 from ctxhub.core.kit.unset import UNSET, Unset
 from ctxhub.core.toolbox.actions import action
-from ctxhub.core.toolbox.argument_types import About, Cursor, Limit, Object, Value, Words
+from ctxhub.core.toolbox.argument_types import NAMES_FILES, About, Cursor, Limit, Object, Value, Words
 from memory.decisions.inputs.schemas import DEFAULTS, PATTERNS
 from memory.decisions.selectors.templates import list_templates
 from memory.decisions.services import templates as services
 from memory.decisions.services.decisions import SetAnswer
 from memory.decisions.tools.decisions import NewKey, SetArguments
 
-Defaults = Annotated[Object, About("Arguments of a decision, beside key and value.", DEFAULTS)]
+Defaults = Annotated[Object, NAMES_FILES, About("Arguments of a decision, beside key and value.", DEFAULTS)]
 Patterns = Annotated[Object, About("{field: regular expression (RE2)}, found anywhere in it.", PATTERNS)]
 Required = Annotated[Words, About("What has to be said: arguments, or names in metadata.", items=WORD)]
 

@@ -10,12 +10,12 @@ from ctxhub.core.kit.inputs import (
     CONTENT_BYTES,
     clean_choice,
     clean_name,
-    clean_paths,
     clean_text,
     clean_title,
     refuse_secret,
 )
 from ctxhub.core.kit.unset import UNSET, Unset, if_set
+from ctxhub.core.paths.reading import reader_of
 from ctxhub.core.registry import name_of_ref
 from ctxhub.core.text.token_count import count_tokens
 from memory.memories.inputs.contexts import (
@@ -90,7 +90,7 @@ def _clean_content(content: str | None, caller: Caller) -> str:
 
 
 def _clean_paths(values: Sequence[str] | None, caller: Caller) -> list[str]:
-    cleaned = clean_paths(values, "paths")
+    cleaned = reader_of(caller).bearing(values)
     refuse_secret("\n".join(cleaned), "paths", caller)
     return cleaned
 

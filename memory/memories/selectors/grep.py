@@ -8,14 +8,9 @@ from typing import Any
 from ctxhub.core.accounts.models.project import Project
 from ctxhub.core.kit.errors import NotFound, shown, shown_all
 from ctxhub.core.kit.frozen import frozen
-from ctxhub.core.kit.inputs import (
-    clean_asked_globs,
-    clean_from_to,
-    clean_limit,
-    clean_path,
-    clean_query,
-)
+from ctxhub.core.kit.inputs import clean_from_to, clean_limit, clean_query
 from ctxhub.core.kit.listing import COUNTED_TO, Listing, total_of
+from ctxhub.core.paths.reading import reader_in
 from ctxhub.core.text import globs
 from ctxhub.core.text.patterns import check_pattern, compiled
 from memory.memories.grep_roots import Budget, PathFilter, Root, read_texts, roots_of
@@ -76,8 +71,9 @@ def grep(
     context_lines = clean_from_to(context_lines, "context_lines", 0, MOST_CONTEXT)
     limit = clean_limit(limit)
     check_pattern(pattern, "pattern", ignore_case=ignore_case, at_most=PROGRAM_SIZE)
-    accepts = _path_filter(clean_asked_globs(glob, "glob") if glob else ())
-    search_paths = _search_paths(roots_of(project), clean_path(path, "path") if path else "")
+    reader = reader_in(project.pk)
+    accepts = _path_filter(reader.asked(glob, "glob") if glob else ())
+    search_paths = _search_paths(roots_of(project), reader.path(path) if path else "")
     prepared, budget = _prepare(pattern, ignore_case), Budget()
     hits = (hit for search_path in search_paths for hit in _hits(search_path, accepts, prepared, budget))
     rows: list[tuple[Any, ...]] = []

@@ -22,6 +22,7 @@ from ctxhub.core.kit.unset import UNSET, Unset
 from ctxhub.core.toolbox.actions import action, tool
 from ctxhub.core.toolbox.argument_types import (
     AT_MOST_A_PAGE,
+    NAMES_FILES,
     About,
     Cursor,
     IdOf,
@@ -101,9 +102,11 @@ class RevisionAnswer(TypedDict, total=False):
 # What a search of files takes.
 Pattern = Annotated[str, About("A regular expression in RE2's syntax, matched line by line.", QUESTION)]
 FilePath = Annotated[
-    str, About("A folder or file to look at; of several allowed folders its first part names one.")
+    str,
+    NAMES_FILES,
+    About("A folder or file to look at; of several allowed folders its first part names one."),
 ]
-Glob = Annotated[str, About("Files of this name (*.py) or path (src/**/*.py).")]
+Glob = Annotated[str, NAMES_FILES, About("Files of this name (*.py) or path (src/**/*.py).")]
 UP_TO_MOST_LINES = {"minimum": 0, "maximum": files.MOST_CONTEXT}
 ContextLines = Annotated[Number, About("How many lines before and after.", UP_TO_MOST_LINES)]
 

@@ -27,6 +27,8 @@ def _found(text: str) -> Iterator[str]:
         path = _bare(match[0].replace("\\", "/"))
         if not is_port and _is_path(path):
             yield path
+            if path.startswith("@") and _is_path(path[1:]):
+                yield path[1:]  # A mention: `@src/app.py`.
 
 
 def _bare(word: str) -> str:

@@ -17,11 +17,13 @@ from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.kit.inputs import clean_query
 from ctxhub.core.kit.listing import Fitting, Listing, Show
 from ctxhub.core.kit.priority import Priority
+from ctxhub.core.paths.case import Compared, compared_by
 from ctxhub.core.paths.heads import head_of
+from ctxhub.core.paths.reading import reader_of
 from ctxhub.core.paths.selectors import find_bearings
 from ctxhub.core.search.documents import Document
 from ctxhub.core.search.selectors.rankings import Rankings, rank_objects
-from ctxhub.core.toolbox.argument_types import RowsOf, Time
+from ctxhub.core.toolbox.argument_types import About, RowsOf, Time
 from sessions.briefings.rules.packing import CHECK_SHARES, Candidate, Packed, json_form, pack
 from sessions.briefings.rules.scopes import scopes_of
 from sessions.briefings.selectors.brief import clean_budget
@@ -63,6 +65,7 @@ class CheckAnswer(TypedDict):
     leases: BearingRows
     changes: BearingRows
     omitted: NotRequired[dict[str, int]]
+    hint: NotRequired[Annotated[str, About("How a path was read that may be a name as it is.")]]
     mail: NotRequired[int]
 
 
@@ -97,6 +100,7 @@ class Check:
     is_clear: bool
     budget: int
     mail: int = 0
+    hint: str = ""
 
     def answer(self) -> Fitting[CheckAnswer]:
         """As much as the budget has room for, in the form that it is shown in."""
@@ -113,8 +117,9 @@ class Check:
         left = {name: self.counts[name] - len(chosen.get(name, ())) for name in SECTIONS}
         omitted = {name: count for name, count in left.items() if count}
         more = {"omitted": omitted} if omitted else {}
+        hint = {"hint": self.hint} if self.hint else {}
         mail = {"mail": self.mail} if self.mail else {}
-        return cast(CheckAnswer, {"clear": self.is_clear, **lists, **more, **mail})
+        return cast(CheckAnswer, {"clear": self.is_clear, **lists, **more, **hint, **mail})
 
 
 def check(
@@ -130,25 +135,31 @@ def check(
     `intent`: what is to be done there; the five best matches are added. Raises InvalidInput.
     """
     budget = clean_budget(budget_tokens)
-    patterns = clean_filters(paths)
+    reader = reader_of(caller)
+    patterns = clean_filters(paths, reader=reader)
     wanted = clean_query(intent, "intent") if intent and intent.strip() else ""
     now, folded = clock.now(), caller.agent.casefold()
-    leases = leases_on_paths(caller.project_id, folded, patterns, now)
-    changed, changed_count = changes_on_paths(caller.project_id, folded, patterns, now - RECENT, limit=MOST)
+    compared = compared_by(caller)
+    leases = leases_on_paths(caller.project_id, folded, patterns, now, compared)
+    changed, changed_count = changes_on_paths(
+        caller.project_id, folded, patterns, now - RECENT, limit=MOST, compared=compared
+    )
     is_clear = not changed and not any(lease.exclusive for lease in leases)
-    rules, counts = _rules(caller.project_id, patterns, wanted)
+    rules, counts = _rules(caller.project_id, patterns, wanted, compared)
     sections = {
         **rules,
         "leases": [_lease(row) for row in leases[:MOST]],
         "changes": [_change(row, now) for row in changed],
     }
     counts |= {"leases": len(leases), "changes": changed_count}
-    return Check(sections, counts, is_clear, budget, mail)
+    return Check(sections, counts, is_clear, budget, mail, reader.hint)
 
 
-def _rules(project_id: int, patterns: Sequence[str], intent: str) -> tuple[Sections, dict[str, int]]:
+def _rules(
+    project_id: int, patterns: Sequence[str], intent: str, compared: Compared
+) -> tuple[Sections, dict[str, int]]:
     """The constraints and decisions that bear on the paths, and how many there are."""
-    reasons, rankings = _reasons(project_id, patterns, intent)
+    reasons, rankings = _reasons(project_id, patterns, intent, compared)
     ordered = {section: _in_order(project_id, kind, reasons[kind]) for section, kind in KINDS.items()}
     best = {section: found[:MOST] for section, found in ordered.items()}
     documents = read_documents(project_id, ((KINDS[name], rule.id) for name in best for rule in best[name]))
@@ -189,7 +200,7 @@ def _in_order(project_id: int, kind: str, reasons: Mapping[int, Reason]) -> list
 
 
 def _reasons(
-    project_id: int, patterns: Sequence[str], intent: str
+    project_id: int, patterns: Sequence[str], intent: str, compared: Compared
 ) -> tuple[Mapping[str, Mapping[int, Reason]], Rankings]:
     """By kind and id: the most specific reason why an object bears on the paths."""
     reasons: dict[str, dict[int, Reason]] = {kind: {} for kind in KINDS.values()}
@@ -200,7 +211,7 @@ def _reasons(
             reasons[kind][object_id] = reason
 
     by_pattern: dict[str, Reason] = {}
-    for each in find_bearings(project_id, patterns, list(KINDS.values())):
+    for each in find_bearings(project_id, patterns, list(KINDS.values()), compared):
         if each.pattern not in by_pattern:
             by_pattern[each.pattern] = _by_pattern(each.pattern)
         add(each.kind, each.object_id, by_pattern[each.pattern])

@@ -8,6 +8,7 @@ from functools import cached_property
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.paths.bearing import bears_on
+from ctxhub.core.paths.case import compared_by
 from ctxhub.core.paths.selectors import find_bearings
 from ctxhub.core.search.selectors.rankings import ObjectKey, Rankings, rank_objects
 from sessions.briefings.rules.task_paths import paths_in
@@ -71,13 +72,15 @@ class Question:
 
     def names_path(self, patterns: Sequence[str]) -> bool:
         """Whether one of these paths or globs overlaps one that the task names."""
-        return any(bears_on(pattern, path) for pattern in patterns for path in self.paths)
+        compared = compared_by(self.caller)
+        paths = list(map(compared, self.paths))
+        return any(bears_on(compared(pattern), path) for pattern in patterns for path in paths)
 
 
 def ask(caller: Caller, task: str, now: datetime, budget: int, new: News | None = None) -> Question:
     most = min(max(budget // TOKENS_PER_RANKED, LEAST_RANKED), MOST_RANKED)
     paths = paths_in(task)
-    bearings = find_bearings(caller.project_id, paths, KINDS_WITH_PATHS) if paths else []
+    bearings = find_bearings(caller.project_id, paths, KINDS_WITH_PATHS, compared_by(caller)) if paths else []
     return Question(
         caller,
         task,

@@ -7,7 +7,7 @@ from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.limits import PATH
 from ctxhub.core.kit.listing import Fitting
 from ctxhub.core.toolbox.actions import action, tool
-from ctxhub.core.toolbox.argument_types import SINCE, About, Number, Texts
+from ctxhub.core.toolbox.argument_types import SINCE, About, Number, PathList
 from sessions.briefings.selectors.brief import DEFAULT_BUDGET, LEAST_BUDGET, MOST_BUDGET, BriefAnswer
 from sessions.briefings.selectors.brief import brief as read_brief
 from sessions.briefings.selectors.check import DEFAULT_BUDGET as CHECK_BUDGET
@@ -51,7 +51,7 @@ def brief(
 )
 def check(
     caller: Caller,
-    paths: Annotated[Texts, About("Up to 50 paths or globs.", {"minItems": 1}, items=PATH)],
+    paths: Annotated[PathList, About("Up to 50 paths or globs.", {"minItems": 1}, items=PATH)],
     intent: Annotated[str, About("What you want to do there.")] | None = None,
     budget_tokens: Budget = CHECK_BUDGET,
 ) -> Fitting[CheckAnswer]:

@@ -11,6 +11,7 @@ from ctxhub.core.kit.inputs import (
     clean_one_of,
     refuse_secret,
 )
+from ctxhub.core.paths.reading import PathReader, reader_of
 from tracking.models import AccessKind
 from tracking.selectors.paths import clean_file
 
@@ -40,8 +41,8 @@ def clean_access(value: str | int) -> AccessKind:
     return form or clean_choice(value, AccessKind, "access")
 
 
-def clean_tracked_path(path: str, name: str, caller: Caller) -> str:
-    file = clean_file(path, name)
+def clean_tracked_path(path: str, name: str, caller: Caller, reader: PathReader | None = None) -> str:
+    file = clean_file(path, name, reader=reader or reader_of(caller))
     refuse_secret(file, name, caller)
     return file
 
@@ -62,8 +63,10 @@ def clean_dependency(
     *, caller: Caller, source: str, target: str, type: str, strength: int = 1
 ) -> NewDependency:
     """A dependency between two different files."""
-    first = clean_tracked_path(source, "source", caller)
-    second = clean_tracked_path(target, "target", caller)
+    reader = reader_of(caller)
+    reader.learn([source, target])
+    first = clean_tracked_path(source, "source", caller, reader)
+    second = clean_tracked_path(target, "target", caller, reader)
     if first == second:
         raise InvalidInput(f"source and target are both {shown(first)}: a file does not depend on itself.")
     kind = clean_name(type, "type", at_most=WORD_LENGTH)

@@ -1,7 +1,7 @@
 """Validates the input of session operations. Runs before the write lock."""
 
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import field
 from datetime import datetime
 from typing import Any, TypedDict, Unpack
@@ -24,6 +24,7 @@ from ctxhub.core.kit.inputs import (
     refuse_secret,
 )
 from ctxhub.core.kit.unset import UNSET, Unset
+from ctxhub.core.paths.reading import reader_of
 from ctxhub.core.text.invisible import strip_invisible
 from ctxhub.core.text.secrets import find_joined_secret, mask_secrets
 from ctxhub.core.text.token_count import count_tokens
@@ -126,11 +127,10 @@ def clean_budget(value: int) -> int:
     return clean_from_to(value, "budget_tokens", LEAST_BUDGET, MOST_BUDGET)
 
 
-def clean_present_files(values: Sequence[Any] | None) -> dict[str, str | None]:
+def clean_present_files(values: Sequence[Any] | None, caller: Caller) -> dict[str, str | None]:
     """The hashes of the caller's files by path; None: the caller has no such file."""
     found: dict[str, str | None] = {}
-    for name, entry in clean_entries(values, "files", ("path", "hash"), MOST_FILES):
-        path = clean_file(text_of(entry, name, "path", required=True), f"{name}.path")
+    for name, path, entry in _with_paths(values, ("hash",), caller):
         found[path] = _clean_hash(entry, name) or None
     return found
 
@@ -192,11 +192,22 @@ def _clean_item(entry: Mapping[str, Any], name: str, caller: Caller, masks: _Mas
 def _clean_files(values: Sequence[Any] | None, caller: Caller, masks: _Masks) -> dict[str, NewFile]:
     """The files by path; of a path that is named twice, the last."""
     files: dict[str, NewFile] = {}
-    for name, entry in clean_entries(values, "files", ("path", "hash", "content", "modified_at"), MOST_FILES):
-        path = clean_file(text_of(entry, name, "path", required=True), f"{name}.path")
+    for name, path, entry in _with_paths(values, ("hash", "content", "modified_at"), caller):
         refuse_secret(path, f"{name}.path", caller)
         files[path] = _clean_saved_file(entry, name, masks)
     return files
+
+
+def _with_paths(
+    values: Sequence[Any] | None, fields: Sequence[str], caller: Caller
+) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
+    """The name of each entry in errors, its path, and what it says about the file."""
+    entries = list(clean_entries(values, "files", ("path", *fields), MOST_FILES))
+    texts = [text_of(entry, name, "path", required=True) for name, entry in entries]
+    reader = reader_of(caller)
+    reader.learn(texts)
+    for text, (name, entry) in zip(texts, entries, strict=True):
+        yield name, clean_file(text, f"{name}.path", reader=reader), entry
 
 
 def _clean_saved_file(entry: Mapping[str, Any], name: str, masks: _Masks) -> NewFile:

@@ -10,6 +10,7 @@ from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.clock import format_time
 from ctxhub.core.kit.inputs import clean_limit, clean_moment
 from ctxhub.core.kit.listing import COUNTED_TO, Listing, make_cursor, read_cursor, total_of
+from ctxhub.core.paths.reading import reader_in
 from ctxhub.core.toolbox.argument_types import Time
 from sessions.sittings.inputs.resources import clean_access
 from sessions.sittings.selectors.calls import get_named
@@ -70,7 +71,7 @@ def _query(
     """The filters; None if they name a file that does not exist."""
     kind = clean_access(access).value if access not in (None, "") else None
     moment = moment_of(project_id, clean_moment(since, "since"))
-    file = clean_file(path) if path else None
+    file = clean_file(path, reader=reader_in(project_id)) if path else None
     session_id = get_named(project_id, session).id if session else None
     ids = find_resources(project_id, [file]) if file else {}
     if file and not ids:

@@ -8,6 +8,7 @@ from typing_extensions import TypedDict
 from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.kit.inputs import clean_limit
 from ctxhub.core.kit.listing import Listing, Row, page_in_memory
+from ctxhub.core.paths.reading import reader_in
 from sessions.sittings.inputs.resources import clean_depth, clean_direction
 from sessions.sittings.sql.dependencies import (
     DependencyRow,
@@ -54,7 +55,8 @@ def list_dependencies(
 
     `outgoing`: what the file needs; `incoming`: what needs it. An unknown path has none.
     """
-    file, limit, depth = clean_file(path), clean_limit(limit, at_most=MOST_ROWS), clean_depth(depth)
+    file = clean_file(path, reader=reader_in(project_id))
+    limit, depth = clean_limit(limit, at_most=MOST_ROWS), clean_depth(depth)
     word = clean_direction(direction)
     ids = find_resources(project_id, [file])
     found = _walk(ids[file], word, depth) if ids else []

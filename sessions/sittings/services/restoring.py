@@ -70,7 +70,7 @@ def restore_session(
     """
     caller.require(READ, "Restoring a session")  # The answer contains what others wrote.
     budget = clean_budget(budget_tokens)
-    present = clean_present_files(files)
+    present = clean_present_files(files, caller)
     if session not in (None, "") and workspace_id:
         raise InvalidInput("session and workspace_id exclude one another: name what to restore once.")
     workspace = clean_workspace(workspace_id, caller)

@@ -6,7 +6,17 @@ from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.limits import OPTIONAL_PATH, PATH, WORD
 from ctxhub.core.kit.listing import Listing
 from ctxhub.core.toolbox.actions import action
-from ctxhub.core.toolbox.argument_types import SINCE, About, Cursor, Limit, Number, Ref, Says, Word
+from ctxhub.core.toolbox.argument_types import (
+    NAMES_FILES,
+    SINCE,
+    About,
+    Cursor,
+    Limit,
+    Number,
+    Ref,
+    Says,
+    Word,
+)
 from sessions.sittings.inputs.resources import MOST_DEPTH, MOST_STRENGTH
 from sessions.sittings.models.session import HASH_LENGTH
 from sessions.sittings.selectors.accesses import list_accesses
@@ -17,7 +27,7 @@ from sessions.sittings.services import resources as services
 ACCESSES = "viewed|edited|executed|referenced"
 TYPES = "code|documentation|data|research|generated"
 
-File = Annotated[str, About("Relative to the repository.", PATH)]
+File = Annotated[str, NAMES_FILES, About("Relative to the repository.", PATH)]
 AccessWord = Annotated[Word, Says(ACCESSES)]
 TypeWord = Annotated[
     Word, Says(TYPES, in_description=False), About("Left out: by the extension, or as it was.")
@@ -84,7 +94,7 @@ def track(
 )
 def accesses(
     caller: Caller,
-    path: Annotated[str, About("Of this file.", OPTIONAL_PATH)] | None = None,
+    path: Annotated[str, NAMES_FILES, About("Of this file.", OPTIONAL_PATH)] | None = None,
     session: OfSession | None = None,
     access: OfAccess | None = None,
     since: Annotated[str, About(f"Made since. {SINCE}")] | None = None,

@@ -9,6 +9,7 @@ from ctxhub.core.kit.listing import AnyObject, Listing
 from ctxhub.core.kit.unset import UNSET, Unset
 from ctxhub.core.toolbox.actions import action, tool
 from ctxhub.core.toolbox.argument_types import (
+    NAMES_FILES,
     About,
     ByAgent,
     Cursor,
@@ -40,6 +41,7 @@ Workspace = Annotated[str, About("Left out: default.", OPTIONAL_NAME)]
 Name = Annotated[str, About(schema=OPTIONAL_NAME)]
 SavedFiles = Annotated[
     Items,
+    NAMES_FILES,
     Says("{path,hash}"),
     About("path, hash, content, modified_at of each; replaces.", {"maxItems": MOST_FILES}),
 ]
@@ -50,6 +52,7 @@ SavedItems = Annotated[
 ]
 PresentFiles = Annotated[
     Items,
+    NAMES_FILES,
     Says("{path,hash}"),
     About("path and hash of each; hash null: it is not there.", {"maxItems": MOST_FILES}),
 ]

@@ -4,7 +4,7 @@ Not in the transaction of the change. A cursor says up to which event changes ar
 process may count, and none is lost or counted twice.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
@@ -20,7 +20,8 @@ from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.kit.transactions import write_transaction
 from ctxhub.core.links import ObjectKey
 from ctxhub.core.paths.bearing import EVERYWHERE, bear_on, bears_on
-from ctxhub.core.paths.selectors import find_candidates, nouns_with_paths, patterns_that_exempt
+from ctxhub.core.paths.case import Compared, as_written, compared_in
+from ctxhub.core.paths.selectors import Bearing, find_candidates, nouns_with_paths, patterns_that_exempt
 from ctxhub.core.paths.sql import (
     NewChanges,
     Written,
@@ -30,6 +31,7 @@ from ctxhub.core.paths.sql import (
     read_written,
     store_position,
 )
+from ctxhub.core.text.path_case import fold_path
 
 # An author knows the changes that they make within this time.
 AUTHOR_KNOWS = timedelta(hours=24)
@@ -108,18 +110,33 @@ def is_news(change: FileChange, written: Written) -> bool:
     return passed > (AUTHOR_KNOWS if change.agent_id == written.agent_id else AT_ONCE)
 
 
-def _objects_by_path(project_id: int, paths: Iterable[str]) -> Mapping[str, set[ObjectKey]]:
+def _objects_by_path(project_id: int, paths: Collection[str]) -> Mapping[str, set[ObjectKey]]:
     """The objects that bear on the path by a glob."""
-    objects: dict[str, set[ObjectKey]] = {path: set() for path in sorted(paths)}
-    candidates = find_candidates(project_id, list(objects), list(nouns_with_paths())) if objects else []
+    named = sorted(paths)
+    candidates = find_candidates(project_id, named, list(nouns_with_paths())) if named else []
+    found = _matching(named, candidates, as_written)
+    if all(fold_path(each) == each for each in (*named, *(each.pattern for each in candidates))):
+        return found
+    # The settings are read only where case makes a difference.
+    without_case = _matching(named, candidates, fold_path)
+    return found if found == without_case or compared_in(project_id) is as_written else without_case
+
+
+def _matching(
+    paths: Sequence[str], candidates: Sequence[Bearing], compared: Compared
+) -> Mapping[str, set[ObjectKey]]:
     exempting = patterns_that_exempt(candidates)
     keys: dict[str, list[ObjectKey]] = {}
     for each in candidates:
         if each.pattern != EVERYWHERE and each.key not in exempting:
-            keys.setdefault(each.pattern, []).append(each.key)
+            keys.setdefault(compared(each.pattern), []).append(each.key)
+    objects: dict[str, set[ObjectKey]] = {path: set() for path in paths}
     for path, found in objects.items():
-        found.update(key for pattern, known in keys.items() if bears_on(pattern, path) for key in known)
-        found.update(key for key, patterns in exempting.items() if bear_on(patterns, path))
+        file = compared(path)
+        found.update(key for pattern, known in keys.items() if bears_on(pattern, file) for key in known)
+        found.update(
+            key for key, patterns in exempting.items() if bear_on(list(map(compared, patterns)), file)
+        )
     return objects
 
 
