@@ -154,6 +154,15 @@ def of_another_kind(body: Any, kind: str) -> Callable[[Handler], None]:
     return lambda handler: handler.reply(Answer(body, 200, kind))
 
 
+def earlier(handler: Handler) -> None:
+    """As a hub of an earlier version, which does not know `exact`."""
+    handler.close_connection = False
+    sent = handler.hub.sent[-1]
+    if "exact" in (sent.body or {}) or "exact" in sent.query:
+        return handler.reply(Answer({"error": "invalid", "message": "There is no field 'exact'."}, 400))
+    return handler.reply(handler.hub.answers[sent.path.partition("/projects/apollo/")[2] or sent.path])
+
+
 def silent(handler: Handler) -> None:
     """Longer than a test waits for a hook."""
     time.sleep(2 * PATIENCE_SECONDS)

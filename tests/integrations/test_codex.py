@@ -49,7 +49,7 @@ def patch(workplace: Workplace, event: str) -> bytes:
 def test_all_files_of_a_patch_are_checked(at_stub: Workplace, stub: StubHub) -> None:
     assert is_silent(at_stub.run("codex", stdin=patch(at_stub, "PreToolUse")))
     paths = ["src/app.py", "docs/new file.md", "old.py", "from.py", "to.py"]
-    assert stub.one("check/").body == {"paths": paths}
+    assert stub.one("check/").body == {"paths": paths, "exact": True}
     assert stub.one("check/").headers["ctxhub-session"] == "codex-0199-abc"
 
 

@@ -41,7 +41,7 @@ def test_a_session_starts_with_the_brief(at_stub: Workplace, stub: StubHub) -> N
 @pytest.mark.parametrize("argument", ["file_path", "path"])
 def test_a_file_is_checked_before_an_edit(at_stub: Workplace, stub: StubHub, argument: str) -> None:
     assert is_silent(at_stub.run(stdin=edit(at_stub, "preToolUse", argument)))
-    assert stub.one("check/").body == {"paths": ["src/app.py"]}
+    assert stub.one("check/").body == {"paths": ["src/app.py"], "exact": True}
 
 
 def test_an_edit_under_anothers_lease_is_denied(at_stub: Workplace, stub: StubHub) -> None:
@@ -52,7 +52,7 @@ def test_an_edit_under_anothers_lease_is_denied(at_stub: Workplace, stub: StubHu
 
 def test_an_edit_is_recorded(at_stub: Workplace, stub: StubHub) -> None:
     at_stub.run(stdin=edit(at_stub, "postToolUse"))
-    assert stub.one("changes/").body == {"path": "src/app.py", "change": "modified"}
+    assert stub.one("changes/").body == {"path": "src/app.py", "change": "modified", "exact": True}
 
 
 def test_a_prompt_asks_for_news(at_stub: Workplace, stub: StubHub) -> None:

@@ -17,6 +17,7 @@ from tests.integrations.stub_hub import (
     NOTE,
     Answer,
     StubHub,
+    earlier,
     rows,
 )
 
@@ -159,7 +160,7 @@ def test_an_edit_under_anothers_lease_is_denied(at_stub: Workplace, stub: StubHu
     answer = at_stub.event(EDIT).answer["hookSpecificOutput"]
     assert (answer["hookEventName"], answer["permissionDecision"]) == ("PreToolUse", "deny")
     assert "src/app.py: leased by ben until 10:30Z" in answer["permissionDecisionReason"]
-    assert stub.one("check/").body == {"paths": ["src/app.py"]}
+    assert stub.one("check/").body == {"paths": ["src/app.py"], "exact": True}
 
 
 def test_a_warning_tells_of_the_lease_and_of_what_must_hold(at_stub: Workplace, stub: StubHub) -> None:
@@ -251,7 +252,7 @@ def test_a_server_without_check_is_asked_for_its_leases(at_stub: Workplace, stub
     stub.answers["leases/"] = Answer({"items": [lease]}, 200)
     reason = at_stub.event(EDIT).answer["hookSpecificOutput"]["permissionDecisionReason"]
     assert "leased by ben until 10:30Z" in reason
-    assert stub.one("leases/").query == "path=src%2Fapp.py"
+    assert stub.one("leases/").query == "path=src%2Fapp.py&exact=true"
 
 
 @pytest.mark.parametrize("is_pinned", [True, False])
@@ -286,7 +287,7 @@ def test_every_tool_that_edits_is_checked(at_stub: Workplace, stub: StubHub, too
     field = "notebook_path" if tool == "NotebookEdit" else "file_path"
     path = str(at_stub.repository / "a note.ipynb")
     at_stub.event(EDIT, tool_name=tool, tool_input={field: path})
-    assert stub.one("check/").body == {"paths": ["a note.ipynb"]}
+    assert stub.one("check/").body == {"paths": ["a note.ipynb"], "exact": True}
 
 
 def test_a_file_elsewhere_is_not_the_projects(at_stub: Workplace, stub: StubHub) -> None:
@@ -301,8 +302,8 @@ def test_a_file_elsewhere_is_not_the_projects(at_stub: Workplace, stub: StubHub)
 @pytest.mark.parametrize(("event", "change"), [("edit", "modified"), ("write", "created")])
 def test_an_edit_is_recorded_and_tracked(at_stub: Workplace, stub: StubHub, event: str, change: str) -> None:
     assert is_silent(at_stub.event(f"post_tool_use_{event}"))
-    assert stub.one("changes/").body == {"path": "src/app.py", "change": change}
-    assert stub.one("accesses/").body == {"path": "src/app.py", "access": "edited"}
+    assert stub.one("changes/").body == {"path": "src/app.py", "change": change, "exact": True}
+    assert stub.one("accesses/").body == {"path": "src/app.py", "access": "edited", "exact": True}
 
 
 # -- The conversation --------------------------------------------------------------------------------------
@@ -409,3 +410,20 @@ def test_nothing_is_captured_unless_it_is_wanted(at_stub: Workplace, stub: StubH
     at_stub.variables["CTXHUB_CAPTURE"] = value
     at_stub.event("stop")
     assert stub.of("memories/capture/") == []
+
+
+def test_a_hub_of_an_earlier_version_is_asked_without_exact(at_stub: Workplace, stub: StubHub) -> None:
+    stub.answers["check/"] = Answer(LEASED, 200)
+    stub.misbehaves = earlier
+    run = at_stub.event("pre_tool_use_edit")
+    assert run.answer["hookSpecificOutput"]["permissionDecision"] == "deny"
+    assert [sent.body for sent in stub.of("check/")] == [
+        {"paths": ["src/app.py"], "exact": True},
+        {"paths": ["src/app.py"]},
+    ]
+
+
+def test_another_refusal_is_not_asked_again(at_stub: Workplace, stub: StubHub) -> None:
+    stub.answers["check/"] = Answer({"error": "invalid", "message": "paths[0] is too long."}, 400)
+    assert is_silent(at_stub.event("pre_tool_use_edit"))
+    assert len(stub.of("check/")) == 1

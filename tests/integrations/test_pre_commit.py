@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.integrations.hook import AS_SHIPPED, Workplace, is_silent
-from tests.integrations.stub_hub import LEASED, Answer, StubHub, serving, silent
+from tests.integrations.stub_hub import LEASED, Answer, StubHub, earlier, serving, silent
 
 LEASE = {"by": "ben", "exclusive": True, "expires": "2026-11-21T10:30:00Z", "reason": "Rotation"}
 
@@ -40,7 +40,7 @@ def test_a_staged_file_under_anothers_lease_is_refused(staged: Workplace, stub: 
     run = staged.run("pre-commit")
     assert (run.code, run.out) == (77, "")
     assert "src/ä file.py is leased by ben until 10:30Z" in run.err
-    assert stub.one("check/").body == {"paths": ["src/ä file.py"]}
+    assert stub.one("check/").body == {"paths": ["src/ä file.py"], "exact": True}
 
 
 @pytest.mark.parametrize(
@@ -104,7 +104,7 @@ def test_only_what_is_staged_is_asked_for(staged: Workplace, stub: StubHub) -> N
 
 def test_files_may_be_named(staged: Workplace, stub: StubHub) -> None:
     staged.run("pre-commit", "src/other.py")
-    assert stub.one("check/").body == {"paths": ["src/other.py"]}
+    assert stub.one("check/").body == {"paths": ["src/other.py"], "exact": True}
 
 
 def test_a_hub_that_is_down_lets_everything_pass(staged: Workplace) -> None:
@@ -153,3 +153,13 @@ def test_the_own_hook_of_a_repository_still_runs(staged: Workplace, stub: StubHu
     assert commit(staged).returncode == 1
     stub.answers["check/"] = Answer({"clear": True}, 200)
     assert "own" in commit(staged).stderr
+
+
+def test_a_hub_of_an_earlier_version_is_asked_without_exact(staged: Workplace, stub: StubHub) -> None:
+    lease_all(stub)
+    stub.misbehaves = earlier
+    assert staged.run("pre-commit").code == 77
+    assert [sent.query for sent in stub.of("leases/")] == [
+        "path=src%2F%C3%A4+file.py&exact=true",
+        "path=src%2F%C3%A4+file.py",
+    ]

@@ -59,6 +59,8 @@ MOST_CHARACTERS = 9_500
 CONVERSATION_BYTES = 200_000
 SUMMARY_CHARACTERS = 400
 MOST_PATHS = 50
+# Paths come from git and the file system: nothing in them is a mark around a name.
+EXACT = {"exact": True}
 MOST_CAPTURED = 10
 REFUSED = 77
 
@@ -294,6 +296,10 @@ class Hub:
         found = self._send(method, url + ("?" + urlencode(query) if query else ""), body, accept)
         if found is not None and found[0] == 404:
             self._remember(at=0)
+        said = query if body is None else body
+        if found is not None and found[0] == 400 and b"exact" in found[2] and said.pop("exact", None):
+            # A hub of an earlier version, which takes every path as it is written.
+            return self._in_project(method, path, query, body, accept)
         return found
 
     def _project(self) -> str:
@@ -598,7 +604,7 @@ def before_edit(event: Event) -> Json | None:
     paths = [path for path, _ in edited_files(event)]
     if mode == "off" or not paths:
         return None
-    check = event.hub.post("check/", {"paths": paths})
+    check = event.hub.post("check/", dict(EXACT, paths=paths))
     leases = exclusive_leases(event.hub, check, paths)
     if leases and mode == "deny":
         reason = denial(paths, leases)
@@ -611,12 +617,12 @@ def after_edit(event: Event) -> None:
     edited = edited_files(event)
     if len(edited) == 1:
         path, change = edited[0]
-        event.hub.post("changes/", {"path": path, "change": change})
+        event.hub.post("changes/", dict(EXACT, path=path, change=change))
     elif edited:
         items = [{"path": path, "change": change} for path, change in edited]
-        event.hub.post("changes/batch/", {"items": items})
+        event.hub.post("changes/batch/", dict(EXACT, items=items))
     for path, _ in edited:
-        event.hub.post("accesses/", {"path": path, "access": "edited"})
+        event.hub.post("accesses/", dict(EXACT, path=path, access="edited"))
 
 
 def save_conversation(event: Event) -> None:
@@ -772,7 +778,7 @@ def leases_on(hub: Hub, path: str) -> list[Json]:
             "why": "until {}Z".format(text_of(row, "expires")[11:16]),
             "text": "exclusive: {} ({})".format(path, text_of(row, "reason")),
         }
-        for row in rows_of(hub.get("leases/", path=path))
+        for row in rows_of(hub.get("leases/", path=path, exact="true"))
         if row.get("exclusive") is True and text_of(row, "by").casefold() != own
     ]
 
@@ -972,7 +978,7 @@ def committing_client() -> str:
 
 def leased(hub: Hub, paths: list[str]) -> list[str]:
     """A line for each of up to 50 paths that another agent has leased."""
-    check = hub.post("check/", {"paths": paths})
+    check = hub.post("check/", dict(EXACT, paths=paths))
     if hub.status == 400 and len(paths) > 1:
         # The hub takes one of the names for no path: it must not hide the others.
         middle = len(paths) // 2
