@@ -4,7 +4,7 @@ from typing import Annotated
 
 from ctxhub.core.hub.partial_reads import Reading
 from ctxhub.core.kit.caller import Caller
-from ctxhub.core.kit.limits import MOST_ENTRIES, OPTIONAL_NAME, OPTIONAL_PATH, REF, TEXT
+from ctxhub.core.kit.limits import MOST_ENTRIES, OPTIONAL_NAME, OPTIONAL_PATH, PATH, REF, TEXT
 from ctxhub.core.kit.listing import AnyObject, Listing
 from ctxhub.core.kit.unset import UNSET, Unset
 from ctxhub.core.toolbox.actions import action, tool
@@ -25,6 +25,7 @@ from ctxhub.core.toolbox.argument_types import (
 )
 from sessions.sittings.inputs.sessions import LEAST_BUDGET, MOST_BUDGET, MOST_FILES, MOST_ITEMS, MOST_TOKENS
 from sessions.sittings.lists.sessions import list_lineage, list_sessions
+from sessions.sittings.models.session import HASH_LENGTH
 from sessions.sittings.selectors.sessions import read_session
 from sessions.sittings.services import sessions as services
 from sessions.sittings.services.restoring import DEFAULT_BUDGET, RestoreAnswer, restore_session
@@ -50,11 +51,19 @@ SavedItems = Annotated[
     Says("{category,content,importance}"),
     About("category, content, importance 1..10, tokens of each; replaces.", {"maxItems": MOST_ITEMS}),
 ]
+PRESENT_FILE = {
+    "properties": {
+        "path": {"type": "string", **PATH},
+        "hash": {"type": "string", "nullable": True, "maxLength": HASH_LENGTH},
+    },
+    "required": ["path"],
+    "additionalProperties": False,
+}
 PresentFiles = Annotated[
     Items,
     NAMES_FILES,
     Says("{path,hash}"),
-    About("path and hash of each; hash null: it is not there.", {"maxItems": MOST_FILES}),
+    About("path and hash of each; hash null: it is not there.", {"maxItems": MOST_FILES}, PRESENT_FILE),
 ]
 Budget = Annotated[Number, About("For the whole answer.", {"minimum": LEAST_BUDGET, "maximum": MOST_BUDGET})]
 Tokens = Annotated[Number, About("Left out: counted.", {"minimum": 0, "maximum": MOST_TOKENS})]
