@@ -42,6 +42,7 @@ REFUSED = {
     r"is not a (time|length of time)\.": "a moment is ISO 8601, an age or a cursor: no format fits",
     r"is no regular expression": "regular expressions have a grammar",
     r"is not a cursor|cursor": "a cursor is opaque and comes from `next`",
+    r"no character that nobody sees|holds U\+[0-9A-F]+ ": "a pattern of all that can be seen would be unreadable",
     r"is no range of lines": "the first line must not be after the last",
     r"exclude one another|and not both|told (both|neither)|Give ids|needs key": "one of several",
     r"read one version": "lines and tail need version",

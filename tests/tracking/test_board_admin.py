@@ -168,7 +168,7 @@ def test_folders_that_several_paths_share_are_one_line(
         assert drawn == lines
 
 
-@pytest.mark.parametrize("path", ["<b>/x.py", "\"/'&.py", "x" * 990, "a/" * 490 + "b", "日本/*.py", "‮/a.py"])
+@pytest.mark.parametrize("path", ["<b>/x.py", "\"/'&.py", "x" * 990, "a/" * 490 + "b", "日本/*.py"])
 def test_a_hostile_path_is_shown_as_text(client: Client, ada: Caller, path: str) -> None:
     made = acquire_lease(caller=ada, paths=[path])["lease_id"]
     page = shown(client)
