@@ -160,7 +160,8 @@ class TakesExtension(OpenApiSerializerExtension):  # type: ignore[no-untyped-cal
         is_item = body.items is takes
         items = auto_schema.resolve_serializer(takes.items, direction).ref if takes.items else None  # type: ignore[arg-type]
         method = str(auto_schema.method)
-        return takes.schema(items, common=() if is_item else view.common_fields(str(view.action), method))
+        common = view.common_fields(str(view.action), method)
+        return takes.schema(items, common=common, is_item=is_item)
 
 
 class AnswerExtension(OpenApiSerializerExtension):  # type: ignore[no-untyped-call]

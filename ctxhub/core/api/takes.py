@@ -127,9 +127,11 @@ class Takes:
     def parameters(self) -> list[dict[str, Any]]:
         return [parameter(argument) for argument in self._with_exact.all]
 
-    def schema(self, items: Mapping[str, Any] | None, *, common: Sequence[Argument] = ()) -> dict[str, Any]:
-        """The schema of the body. `items`: that of an entry of `items`."""
-        arguments = self._with(common).all
+    def schema(
+        self, items: Mapping[str, Any] | None, *, common: Sequence[Argument] = (), is_item: bool = False
+    ) -> dict[str, Any]:
+        """The schema of the body, or of an item of one. `items`: that of an entry of `items`."""
+        arguments = (self.arguments if is_item else self._with(common)).all
         fields = {argument.name: body_field(argument) for argument in arguments}
         if items is not None:
             fields["items"] = {**fields["items"], "items": items}
