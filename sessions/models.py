@@ -2,6 +2,7 @@
 
 from sessions.briefings.models.briefing import Briefing, BriefingItem
 from sessions.briefings.models.notice import Notice
+from sessions.briefings.models.writing import Writing
 from sessions.sittings.models.resources import Access, Mode, ResourceDependency, SessionResource
 from sessions.sittings.models.session import AgentSession, ContextItem, Conversation, WorkspaceState
 
@@ -17,4 +18,5 @@ __all__ = [
     "ResourceDependency",
     "SessionResource",
     "WorkspaceState",
+    "Writing",
 ]

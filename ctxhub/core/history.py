@@ -90,6 +90,8 @@ class History(Generic[RowT]):
     own_fields: ClassVar[Sequence[str]] = ()
     # Whether an update makes the current agent the author of the row.
     signs_changes: ClassVar[bool] = False
+    # Whether who writes a row counts as given it, as who opens it does: see sessions/briefings.
+    is_given_to_writers: ClassVar[bool] = False
     # The vocabulary models whose names appear in documents, and the fields that hold them.
     shown: ClassVar[Fields] = {}
 
@@ -98,6 +100,10 @@ class History(Generic[RowT]):
     def document(self, row: RowT) -> Document | None:
         """The search document of a row; None if it is not searchable."""
         return None
+
+    def version(self, row: RowT) -> str:
+        """The version or the revision of a row; "" of nouns without any."""
+        return ""
 
     def note(self, row: RowT) -> str:
         """The note of an event, shown next to the ref. Never a text that may have to be deleted."""

@@ -17,6 +17,7 @@ class ConstraintHistory(History[ConstraintRow]):
     table = CONSTRAINTS
     compared = ("category", "text", "priority", "layer", "tags", "scopes", "paths", "reason", "status")
     counted_by = ("layer_id", "status")
+    is_given_to_writers = True
     has_paths = True
     shown = {Category: "category", Tag: "tags", Scope: "scopes"}
 

@@ -1,4 +1,4 @@
-"""Receives what agents are given, and what changes of it."""
+"""Receives what agents are given and write, and what changes of it."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -10,7 +10,7 @@ from ctxhub.core.given import GivenAnswer, given, register_reader
 from ctxhub.core.history import Change, changed
 from sessions.briefings.selectors.given import given_since
 from sessions.briefings.services.lease_telling import tell_of_release
-from sessions.briefings.services.recording import WRITER
+from sessions.briefings.services.recording import WRITER, note_written
 from sessions.briefings.services.telling import tell_of_changes
 from tracking.history.leases import force_released
 from tracking.sql.leases import LeaseRow
@@ -25,8 +25,9 @@ def record(answer: GivenAnswer, **_: Any) -> None:
 def tell(
     project_id: int, agent_id: int | None, changes: Sequence[Change[Any]], at: datetime, **_: Any
 ) -> None:
-    """Tell of changed decisions. An import has no agent, and tells nobody."""
+    """Tell of changed decisions. An import has no agent, tells nobody, and counts as nobody's write."""
     if agent_id is not None:
+        note_written(project_id=project_id, agent_id=agent_id, changes=changes, at=at)
         tell_of_changes(project_id=project_id, changer_id=agent_id, changes=changes, at=at)
 
 

@@ -1,12 +1,17 @@
 """What tests of briefings share: opening things as an agent does, and reading what was recorded."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
+
+from django.test import TestCase
 
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.toolbox.dispatch import call
 from memory.decisions.services.decisions import set_decision
 from messaging.models import Delivery
 from sessions.briefings.models.briefing import Briefing, BriefingItem
+from sessions.briefings.models.writing import Writing
 from sessions.briefings.services.recording import WRITER
 
 KEY = "api/auth/method"
@@ -38,3 +43,17 @@ def told(caller: Caller) -> list[str]:
     """The texts of the messages to the caller's agent, the oldest first."""
     found = Delivery.objects.in_project(caller.project).filter(folded=caller.agent)
     return list(found.order_by("pk").values_list("message__text", flat=True))
+
+
+@contextmanager
+def recorded() -> Iterator[None]:
+    """As after a commit and a second: what is written in the block is recorded."""
+    with TestCase.captureOnCommitCallbacks(execute=True):
+        yield
+    WRITER.flush()
+
+
+def written(caller: Caller) -> list[tuple[str, str, str]]:
+    """Kind, version and session of all that the caller's agent wrote, as far as it is recorded."""
+    found = Writing.objects.in_project(caller.project).filter(agent__name=caller.agent)
+    return list(found.order_by("pk").values_list("kind", "version", "session_name"))

@@ -58,7 +58,7 @@ class ConfigForm(ServiceForm):
     access_days = _days("File accesses, days", "0 to 3650; 0 keeps them forever.")
     auto_prune = _switch("Prune snapshots", "Deletes expired snapshots that nothing depends on.")
     record_given = _switch("Record what agents are given", "What they open, and the rows of their briefs.")
-    tell_stale = _switch("Tell of changes", "Agents that were given a decision hear when it changes.")
+    tell_stale = _switch("Tell of changes", "Readers and authors of a decision hear when it changes.")
     ignore_case_in_paths = _switch(
         "Ignore case", "SRC/A.py is src/a.py: for a repository that is worked on under macOS or Windows."
     )

@@ -27,11 +27,15 @@ class DecisionHistory(History[DecisionRow]):
     )
     counted_by = ("layer_id", "status")
     signs_changes = True
+    is_given_to_writers = True
     has_paths = True
     shown = {Tag: "tags", Scope: "scopes"}
 
     def ref(self, row: DecisionRow) -> str:
         return f"decision:{row.key}"
+
+    def version(self, row: DecisionRow) -> str:
+        return row.version
 
     def patterns(self, row: DecisionRow) -> Sequence[str]:
         """A deprecated decision bears on nothing."""

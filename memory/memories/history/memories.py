@@ -25,9 +25,13 @@ class MemoryHistory(History[MemoryRow]):
     kind = "memory"
     table = MEMORIES
     compared = (*("title", "content", "context", "type", "stack", "difficulty", "tags", "paths", "metadata"),)
+    is_given_to_writers = True
     has_paths = True
     own_fields = ("revision",)
     shown = {Tag: "tags"}
+
+    def version(self, row: MemoryRow) -> str:
+        return str(row.revision)
 
     def document(self, row: MemoryRow) -> Document:
         return memory_document(row)

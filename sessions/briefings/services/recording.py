@@ -1,23 +1,30 @@
-"""Records in the background what agents were given."""
+"""Records in the background what agents were given, and what they wrote."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any
+
+from django.db import transaction
+from django.db.models import Q
 
 from ctxhub.core import registry
 from ctxhub.core.accounts.selectors.config import read_config
 from ctxhub.core.events.services.cleanup import REMOVED_AT_ONCE
 from ctxhub.core.given import GivenAnswer
+from ctxhub.core.history import Change
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.answers import size
 from ctxhub.core.kit.background import BackgroundWriter
-from ctxhub.core.kit.caller import Caller
+from ctxhub.core.kit.caller import Caller, current
+from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.kit.inputs import read_id
 from ctxhub.core.kit.listing import with_rows
 from ctxhub.core.kit.transactions import write_transaction
 from ctxhub.core.models import Agent, Project
 from ctxhub.core.text.token_count import count_tokens
 from ctxhub.core.vocabulary.services.names import register_agent
+from sessions.briefings.rules.current import NOWHERE, Place
 from sessions.briefings.services.telling import tell_of_missed_changes
 from sessions.briefings.sql.given import (
     NewBriefing,
@@ -26,44 +33,94 @@ from sessions.briefings.sql.given import (
     insert_briefings,
     insert_items,
 )
+from sessions.briefings.sql.writings import NewWriting, delete_writings, write_writings
 from sessions.sittings.selectors.calls import find_places
 
 Ids = Mapping[tuple[str, str], int]
 """Ids of things by kind and by the name in a ref."""
 
 
-def record_given(answers: Sequence[GivenAnswer]) -> None:
-    """Write what was given, one transaction a project, and tell of what has changed meanwhile."""
-    by_project: dict[int, list[GivenAnswer]] = {}
-    for answer in answers:
-        by_project.setdefault(answer.caller.project_id, []).append(answer)
+@frozen
+class Written:
+    """What an agent wrote in a transaction. `caller`: None outside of calls and pages."""
+
+    project_id: int
+    agent_id: int
+    caller: Caller | None
+    things: Sequence["WrittenThing"]
+
+
+@frozen
+class WrittenThing:
+    kind: str
+    id: int
+    version: str
+    at: datetime
+
+
+def record_given(entries: Sequence[GivenAnswer | Written]) -> None:
+    """Write what was given and written, one transaction a project, and tell of what has changed meanwhile."""
+    by_project: dict[int, tuple[list[GivenAnswer], list[Written]]] = {}
+    for entry in entries:
+        if isinstance(entry, Written):
+            by_project.setdefault(entry.project_id, ([], []))[1].append(entry)
+        else:
+            by_project.setdefault(entry.caller.project_id, ([], []))[0].append(entry)
     for project in Project.objects.filter(pk__in=by_project):
         if read_config(project.config).record_given:
-            _record(project.pk, by_project[project.pk])
+            _record(project.pk, *by_project[project.pk])
+
+
+def note_written(*, project_id: int, agent_id: int, changes: Sequence[Change[Any]], at: datetime) -> None:
+    """Record, once the transaction is committed, that an agent knows what it writes."""
+    things = [
+        WrittenThing(
+            change.history.kind,
+            change.row.id,
+            change.history.version(change.row),
+            getattr(change.row, "updated_at", at),  # Those of a batch differ.
+        )
+        for change in changes
+        if change.new and change.history.is_given_to_writers
+    ]
+    if things:
+        caller = current()
+        caller = caller if caller and caller.project_id == project_id else None
+        written = Written(project_id, agent_id, caller, things)
+        transaction.on_commit(partial(WRITER.put, written, len(things)))
 
 
 def clean_briefings(project_id: int, now: datetime, days: int) -> dict[str, int]:
-    """Delete what agents were given more than `days` ago (0: nothing), at most 500."""
-    count = delete_briefings(project_id, now - timedelta(days=days), REMOVED_AT_ONCE) if days else 0
+    """Delete what agents were given and wrote more than `days` ago (0: nothing), at most 500 of each."""
+    if not days:
+        return {}
+    before = now - timedelta(days=days)
+    delete_writings(project_id, before, REMOVED_AT_ONCE)
+    count = delete_briefings(project_id, before, REMOVED_AT_ONCE)
     return {"briefings": count} if count else {}
 
 
-def _record(project_id: int, answers: Sequence[GivenAnswer]) -> None:
+def _record(project_id: int, answers: Sequence[GivenAnswer], writes: Sequence[Written]) -> None:
     ids = _find_ids(project_id, answers)
     found = [answer for answer in answers if any((i.kind, i.name) in ids for i in answer.items)]
     tokens = [count_answer(answer.answer) for answer in found]
-    if not found:
+    if not found and not writes:
         return
     with write_transaction(project_id):
-        agents = _find_agents(project_id, [answer.caller for answer in found])
-        places = find_places(project_id, [answer.caller for answer in found], agents, clock.now())
+        agents = _find_agents(project_id, [answer.caller for answer in found], writes)
+        callers = [*(answer.caller for answer in found), *(_caller_of(write, agents) for write in writes)]
+        places = _find_places(project_id, callers, agents)
         briefings = [
             NewBriefing(agents[answer.caller.agent.casefold()], *place, answer.via, count, answer.at)
-            for answer, place, count in zip(found, places, tokens, strict=True)
+            for answer, place, count in zip(found, places[: len(found)], tokens, strict=True)
         ]
-        briefing_ids = insert_briefings(project_id, briefings)
+        briefing_ids = insert_briefings(project_id, briefings) if briefings else []
         insert_items(project_id, list(_items(briefing_ids, found, ids)))
-        tell_of_missed_changes(project_id=project_id, briefing_ids=briefing_ids, at=clock.now())
+        writings = list(_writings(writes, places[len(found) :], {*agents.values()}))
+        writing_ids = write_writings(project_id, writings) if writings else []
+        tell_of_missed_changes(
+            project_id=project_id, briefing_ids=briefing_ids, writing_ids=writing_ids, at=clock.now()
+        )
 
 
 def count_answer(answer: Any) -> int | None:
@@ -92,13 +149,36 @@ def _read_ids(names: Iterable[str]) -> Mapping[str, int]:
     return {name: row_id for name in names if (row_id := read_id(name))}
 
 
-def _find_agents(project_id: int, callers: Iterable[Caller]) -> Mapping[str, int]:
+def _find_agents(project_id: int, callers: Iterable[Caller], writes: Iterable[Written]) -> Mapping[str, int]:
     """The ids of the agents by case-folded name. One that is new is registered, as its first call does."""
     by_name = {caller.agent.casefold(): caller for caller in callers}
-    stored = Agent.objects.in_project(project_id).filter(folded__in=by_name)
+    writers = {write.agent_id for write in writes}
+    stored = Agent.objects.in_project(project_id).filter(Q(folded__in=by_name) | Q(pk__in=writers))
     known = dict(stored.values_list("folded", "pk"))
     new = {name: register_agent(by_name[name], clock.now()) for name in by_name if name not in known}
     return known | new
+
+
+def _caller_of(write: Written, agents: Mapping[str, int]) -> Caller | None:
+    """Who wrote, with the session; None if the current caller acted for another agent."""
+    caller = write.caller
+    return caller if caller and agents.get(caller.agent.casefold()) == write.agent_id else None
+
+
+def _find_places(project_id: int, callers: Sequence[Caller | None], agents: Mapping[str, int]) -> list[Place]:
+    """The sessions of calls. What is written outside of calls belongs to none."""
+    found = iter(find_places(project_id, [c for c in callers if c], agents, clock.now()))
+    return [next(found) if caller else NOWHERE for caller in callers]
+
+
+def _writings(
+    writes: Iterable[Written], places: Iterable[Place], agent_ids: Collection[int]
+) -> Iterator[NewWriting]:
+    """An agent that was removed meanwhile knows nothing."""
+    for write, place in zip(writes, places, strict=True):
+        if write.agent_id in agent_ids:
+            for thing in write.things:
+                yield NewWriting(write.agent_id, thing.kind, thing.id, *place, thing.version, thing.at)
 
 
 def _items(briefing_ids: Sequence[int], answers: Sequence[GivenAnswer], ids: Ids) -> Iterator[NewItem]:
@@ -108,4 +188,6 @@ def _items(briefing_ids: Sequence[int], answers: Sequence[GivenAnswer], ids: Ids
                 yield NewItem(briefing_id, item.kind, row_id, item.version, item.detail)
 
 
-WRITER = BackgroundWriter("recording what agents were given", record_given)
+WRITER: BackgroundWriter[GivenAnswer | Written] = BackgroundWriter(
+    "recording what agents were given", record_given
+)

@@ -1,13 +1,13 @@
-"""Tells agents that a decision has changed which they were given."""
+"""Tells agents that a decision has changed which they were given or wrote."""
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
 from ctxhub.core.accounts.selectors.agents import agent_names
 from ctxhub.core.accounts.selectors.config import read_config
 from ctxhub.core.history import Change
-from ctxhub.core.kit.caller import Caller
+from ctxhub.core.kit.caller import Caller, current
 from ctxhub.core.models import Project
 from memory.decisions.models.decision import DecisionStatus
 from memory.decisions.rows.decisions import DecisionRow
@@ -16,10 +16,12 @@ from sessions.briefings.rules.notices import DEPRECATED, ChangedDecision, messag
 from sessions.briefings.selectors.readers import current_readers
 from sessions.briefings.sql.given import Outdated, Reader, find_outdated, find_readers
 from sessions.briefings.sql.notices import NewNotice, NoticeKey, find_notices, write_notices
+from sessions.sittings.selectors.calls import CURRENT_FOR
 
 # The most agents that hear of a change.
 MOST_TOLD = 50
 KIND = "decision"
+NEVER = datetime.min.replace(tzinfo=UTC)
 
 Told = Mapping[int, Sequence[ChangedDecision]]
 """What each agent hears, by its id."""
@@ -28,22 +30,51 @@ Told = Mapping[int, Sequence[ChangedDecision]]
 def tell_of_changes(
     *, project_id: int, changer_id: int, changes: Sequence[Change[Any]], at: datetime
 ) -> None:
-    """Tell the agents whose current session was given an older version, in the transaction of the changes.
+    """Tell the agents whose current session was given or wrote an older version, in the transaction.
 
-    Reads once, and no more if nobody was given one of the decisions.
+    Reads once, and no more if nobody but the changer was given or wrote one of the decisions.
     """
     changed = {change.row.id: found for change in changes if (found := changed_decision(change))}
-    if changed and (readers := find_readers(project_id, KIND, list(changed), but=changer_id)):
-        _tell(project_id, changer_id, [(reader, changed[reader.object_id]) for reader in readers], at)
+    if not changed:
+        return
+    readers = find_readers(project_id, KIND, list(changed), but=changer_id)
+    authors = _unrecorded_authors(
+        [change.old for change in changes if change.row.id in changed], readers, changer_id, at
+    )
+    if known := [*authors, *readers]:
+        pairs = [(reader, changed[reader.object_id]) for reader in known]
+        _tell(project_id, changer_id, pairs, at, authors=authors)
 
 
-def tell_of_missed_changes(*, project_id: int, briefing_ids: Sequence[int], at: datetime) -> None:
-    """Tell of what was changed between an answer and its record, in the transaction that records it."""
+def tell_of_missed_changes(
+    *, project_id: int, briefing_ids: Sequence[int], writing_ids: Sequence[int], at: datetime
+) -> None:
+    """Tell of what was changed before an answer or a write was recorded, in the transaction of the record."""
     by_changer: dict[int, list[tuple[Reader, ChangedDecision]]] = {}
-    for found in find_outdated(project_id, briefing_ids):
+    for found in find_outdated(project_id, briefing_ids, writing_ids):
         by_changer.setdefault(found.changer_id, []).append((found.reader, _of_outdated(found)))
     for changer_id, pairs in by_changer.items():
         _tell(project_id, changer_id, pairs, at)
+
+
+def _unrecorded_authors(
+    rows: Sequence[Any], readers: Sequence[Reader], changer_id: int, at: datetime
+) -> list[Reader]:
+    """Who wrote the versions that are replaced, in the last day, where no record tells in which session.
+
+    A write is recorded a second later, and not at all by a process that is killed. A script, which may write
+    for many agents at once, tells what is recorded alone.
+    """
+    if current() is None:
+        return []
+    recorded = {(reader.agent_id, reader.object_id): reader.at for reader in reversed(readers)}
+    return [
+        Reader(row.agent_id, None, "", KIND, row.id, row.updated_at)
+        for row in rows
+        if row.agent_id not in (None, changer_id)
+        and recorded.get((row.agent_id, row.id), NEVER) < row.updated_at
+        and at - row.updated_at < CURRENT_FOR
+    ]
 
 
 def changed_decision(change: Change[Any]) -> ChangedDecision | None:
@@ -78,12 +109,19 @@ def _of_outdated(found: Outdated) -> ChangedDecision:
 
 
 def _tell(
-    project_id: int, changer_id: int, pairs: Sequence[tuple[Reader, ChangedDecision]], at: datetime
+    project_id: int,
+    changer_id: int,
+    pairs: Sequence[tuple[Reader, ChangedDecision]],
+    at: datetime,
+    *,
+    authors: Sequence[Reader] = (),
 ) -> None:
+    """`authors`: those of the readers that are taken as current."""
     project = Project.objects.get(pk=project_id)
-    if not read_config(project.config).tell_stale:
+    config = read_config(project.config)
+    if not (config.tell_stale and config.record_given):
         return
-    told = _due(project_id, pairs, at)
+    told = _due(project_id, pairs, at, authors)
     if not told:
         return
     names = agent_names(project_id, [changer_id, *told])
@@ -98,9 +136,15 @@ def _tell(
     write_notices(project_id, notices, at)
 
 
-def _due(project_id: int, pairs: Sequence[tuple[Reader, ChangedDecision]], at: datetime) -> Told:
+def _due(
+    project_id: int,
+    pairs: Sequence[tuple[Reader, ChangedDecision]],
+    at: datetime,
+    authors: Sequence[Reader],
+) -> Told:
     """What each agent hears that has not heard it, of those who were given it last."""
-    current = set(current_readers(project_id, [reader for reader, _ in pairs], at))
+    others = [reader for reader, _ in pairs if reader not in authors]
+    current = {*current_readers(project_id, others, at), *authors}
     due: dict[int, dict[NoticeKey, ChangedDecision]] = {}
     for reader, decision in pairs:
         if reader in current:

@@ -32,7 +32,7 @@ class NewItem(NamedTuple):
 
 
 class Reader(NamedTuple):
-    """An agent that was given a thing in a session, at `at` for the last time."""
+    """An agent that was given a thing or wrote it in a session, at `at` for the last time."""
 
     agent_id: int
     session_id: int | None
@@ -57,7 +57,7 @@ class Sign(NamedTuple):
 
 
 class Outdated(NamedTuple):
-    """A decision that was given, and has changed since."""
+    """A decision that was given or written, and has changed since."""
 
     reader: Reader
     key: str
@@ -119,18 +119,22 @@ def delete_briefings(project_id: int, before: datetime, at_most: int) -> int:
 
 
 def find_readers(project_id: int, kind: str, object_ids: Sequence[int], *, but: int) -> list[Reader]:
-    """The agents that were given these things, those who were last ones first; without the agent `but`."""
+    """The agents that were given these things or wrote them, the last ones first; without the agent `but`."""
     among, values = sql.among("object_id", object_ids)
     found = sql.rows(
         f"""
-        SELECT b.agent_id, b.session_id, b.session_name, i.kind, i.object_id, max(b.at)
-        FROM (
-            SELECT briefing_id, kind, object_id FROM agent_sessions_briefingitem
-            WHERE project_id = %s AND kind = %s AND {among} ORDER BY briefing_id DESC LIMIT %s) i
-        JOIN agent_sessions_briefing b ON b.id = i.briefing_id
-        WHERE b.agent_id <> %s
-        GROUP BY b.agent_id, b.session_id, b.session_name, i.kind, i.object_id ORDER BY max(b.at) DESC""",
-        [project_id, kind, *values, READ_AT_ONCE, but],
+        SELECT agent_id, session_id, session_name, kind, object_id, max(at) FROM (
+            SELECT b.agent_id, b.session_id, b.session_name, i.kind, i.object_id, b.at
+            FROM (
+                SELECT briefing_id, kind, object_id FROM agent_sessions_briefingitem
+                WHERE project_id = %s AND kind = %s AND {among} ORDER BY briefing_id DESC LIMIT %s) i
+            JOIN agent_sessions_briefing b ON b.id = i.briefing_id
+            UNION ALL
+            SELECT agent_id, nullif(session_id, 0), session_name, kind, object_id, at
+            FROM agent_sessions_writing WHERE project_id = %s AND kind = %s AND {among}) given
+        WHERE agent_id <> %s
+        GROUP BY agent_id, session_id, session_name, kind, object_id ORDER BY max(at) DESC LIMIT %s""",
+        [project_id, kind, *values, READ_AT_ONCE, project_id, kind, *values, but, READ_AT_ONCE],
     )
     return [_reader(row) for row in found]
 
@@ -152,7 +156,7 @@ def find_given(
 
 
 def find_stale(project_id: int, agent_id: int) -> list[tuple[Reader, int, datetime]]:
-    """The stale things that an agent was given, with how many changes and since when, the latest first.
+    """The stale things that an agent was given or wrote, with how many changes and since when, latest first.
 
     Of the newest STALE_READ of the project, and without those that it was told of since they are stale.
     """
@@ -161,18 +165,25 @@ def find_stale(project_id: int, agent_id: int) -> list[tuple[Reader, int, dateti
         WITH p AS MATERIALIZED (
             SELECT kind, object_id, stale, stale_since FROM core_pathpattern
             WHERE project_id = %s AND stale > 0 AND position = 0 ORDER BY stale_since DESC LIMIT %s)
-        SELECT b.agent_id, b.session_id, b.session_name, p.kind, p.object_id, max(b.at),
-            p.stale, p.stale_since
-        FROM p CROSS JOIN agent_sessions_briefingitem i CROSS JOIN agent_sessions_briefing b
-        WHERE i.project_id = %s AND i.kind = p.kind AND i.object_id = p.object_id
-        AND b.id = i.briefing_id AND b.agent_id = %s
-        AND NOT EXISTS (
+        SELECT agent_id, session_id, session_name, kind, object_id, max(at), stale, stale_since FROM (
+            SELECT b.agent_id, b.session_id, b.session_name, p.kind, p.object_id, b.at,
+                p.stale, p.stale_since
+            FROM p CROSS JOIN agent_sessions_briefingitem i CROSS JOIN agent_sessions_briefing b
+            WHERE i.project_id = %s AND i.kind = p.kind AND i.object_id = p.object_id
+            AND b.id = i.briefing_id AND b.agent_id = %s
+            UNION ALL
+            SELECT w.agent_id, nullif(w.session_id, 0), w.session_name, p.kind, p.object_id, w.at,
+                p.stale, p.stale_since
+            FROM p CROSS JOIN agent_sessions_writing w
+            WHERE w.project_id = %s AND w.kind = p.kind AND w.object_id = p.object_id
+            AND w.agent_id = %s) given
+        WHERE NOT EXISTS (
             SELECT 1 FROM agent_sessions_notice n
-            WHERE n.agent_id = %s AND n.kind = p.kind AND n.object_id = p.object_id
-            AND n.created_at >= p.stale_since)
-        GROUP BY b.agent_id, b.session_id, b.session_name, p.kind, p.object_id, p.stale, p.stale_since
-        ORDER BY p.stale_since DESC, p.kind, p.object_id""",
-        [project_id, STALE_READ, project_id, agent_id, agent_id],
+            WHERE n.agent_id = %s AND n.kind = given.kind AND n.object_id = given.object_id
+            AND n.created_at >= given.stale_since)
+        GROUP BY agent_id, session_id, session_name, kind, object_id, stale, stale_since
+        ORDER BY stale_since DESC, kind, object_id""",
+        [project_id, STALE_READ, project_id, agent_id, project_id, agent_id, agent_id],
     )
     return [(_reader(row), count, sql.read_time(since)) for *row, count, since in found]
 
@@ -187,9 +198,13 @@ def find_signs(project_id: int, agent_ids: Sequence[int], since: datetime) -> li
         FROM agent_sessions_briefing WHERE project_id = %s AND {among} AND at > %s
         GROUP BY agent_id, session_id, session_name
         UNION ALL
+        SELECT agent_id, nullif(session_id, 0), session_name, min(began_at), max(at), 0
+        FROM agent_sessions_writing WHERE {among} AND at > %s
+        GROUP BY agent_id, session_id, session_name
+        UNION ALL
         SELECT agent_id, id, name, created_at, updated_at, CASE WHEN parent_id IS NULL THEN 0 ELSE 1 END
         FROM agent_sessions_agentsession WHERE project_id = %s AND {among} AND updated_at > %s""",
-        [project_id, *agents, moment, project_id, *agents, moment],
+        [project_id, *agents, moment, *agents, moment, project_id, *agents, moment],
     )
     return [
         Sign(agent_id, session_id, name, sql.read_time(began), sql.read_time(last), bool(continues))
@@ -197,22 +212,40 @@ def find_signs(project_id: int, agent_ids: Sequence[int], since: datetime) -> li
     ]
 
 
-def find_outdated(project_id: int, briefing_ids: Sequence[int]) -> list[Outdated]:
-    """The decisions of these briefings that others changed between the answer and its record."""
-    among, values = sql.among("b.id", briefing_ids)
+_GIVEN = """
+    SELECT b.agent_id, b.session_id, b.session_name, i.kind, i.object_id, b.at, i.version
+    FROM agent_sessions_briefing b
+    JOIN agent_sessions_briefingitem i ON i.briefing_id = b.id AND i.kind = 'decision' WHERE {among}"""
+_WRITTEN = """
+    SELECT b.agent_id, nullif(b.session_id, 0) AS session_id, b.session_name, b.kind, b.object_id, b.at,
+        b.version
+    FROM agent_sessions_writing b WHERE b.kind = 'decision' AND {among}"""
+
+
+def find_outdated(
+    project_id: int, briefing_ids: Sequence[int], writing_ids: Sequence[int] = ()
+) -> list[Outdated]:
+    """The decisions of these briefings and writings that others changed before they were recorded."""
+    asked = [
+        (statement, sql.among("b.id", ids))
+        for statement, ids in ((_GIVEN, briefing_ids), (_WRITTEN, writing_ids))
+        if ids
+    ]
+    if not asked:
+        return []
+    branches = " UNION ALL ".join(statement.format(among=among) for statement, (among, _) in asked)
     found = sql.rows(
         f"""
-        SELECT b.agent_id, b.session_id, b.session_name, i.kind, i.object_id, b.at,
-            d.key, i.version, d.version, coalesce(r.value, d.value), d.value, d.status, d.reason, d.agent_id
-        FROM agent_sessions_briefing b
-        JOIN agent_sessions_briefingitem i ON i.briefing_id = b.id AND i.kind = 'decision'
-        JOIN memory_decision d ON d.project_id = %s AND d.id = i.object_id
-        LEFT JOIN memory_decisionrevision r ON r.decision_id = d.id AND r.version = i.version
-            AND i.version <> d.version
-        WHERE {among} AND d.agent_id <> b.agent_id
-        AND (r.value <> d.value OR r.value_type <> d.value_type OR (d.status = %s AND d.updated_at > b.at))
-        ORDER BY b.at DESC""",
-        [project_id, *values, DecisionStatus.DEPRECATED.value],
+        SELECT g.agent_id, g.session_id, g.session_name, g.kind, g.object_id, g.at,
+            d.key, g.version, d.version, coalesce(r.value, d.value), d.value, d.status, d.reason, d.agent_id
+        FROM ({branches}) g
+        JOIN memory_decision d ON d.project_id = %s AND d.id = g.object_id
+        LEFT JOIN memory_decisionrevision r ON r.decision_id = d.id AND r.version = g.version
+            AND g.version <> d.version
+        WHERE d.agent_id <> g.agent_id
+        AND (r.value <> d.value OR r.value_type <> d.value_type OR (d.status = %s AND d.updated_at > g.at))
+        ORDER BY g.at DESC""",
+        [*(v for _, (_, vs) in asked for v in vs), project_id, DecisionStatus.DEPRECATED.value],
     )
     return [Outdated(_reader(row[:6]), *_changed(row[6:])) for row in found]
 

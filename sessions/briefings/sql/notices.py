@@ -95,7 +95,7 @@ def find_untold_mail(project_id: int, agent_id: int | None, folded: str, at_most
 def find_unheard(project_id: int, agent_id: int, folded: str, at_most: int) -> list[Unheard]:
     """The changed decisions that an agent was told of by a message that it has not read, the latest first.
 
-    Without those of which it was given the current version since.
+    Without those of which it was given the current version since, or which it changed last.
     """
     found = sql.rows(
         """
@@ -104,6 +104,7 @@ def find_unheard(project_id: int, agent_id: int, folded: str, at_most: int) -> l
         JOIN memory_decision d ON d.project_id = %s AND d.id = n.object_id
         LEFT JOIN core_agent a ON a.id = d.agent_id
         WHERE n.project_id = %s AND n.agent_id = %s AND n.nudged_at IS NULL AND n.kind = 'decision'
+        AND (d.agent_id IS NULL OR d.agent_id <> n.agent_id)
         AND NOT EXISTS (
             SELECT 1 FROM messaging_delivery m
             WHERE m.message_id = n.message_id AND m.folded = %s AND m.read_at IS NOT NULL)

@@ -10,7 +10,7 @@ class Config:
     """A project's settings. `Project.config` stores those that differ from these defaults.
 
     `ignore_weekend`: Saturdays, Sundays and `holidays` (ISO dates), in the project's `time_zone`, do not
-    count towards the age of messages and changes. `record_given`: what agents open is recorded;
+    count towards the age of messages and changes. `record_given`: what agents open and write is recorded;
     `tell_stale`: they hear when a decision among it changes. `ignore_case_in_paths`: `SRC/A.py` is
     `src/a.py`, as on macOS and Windows.
     """
