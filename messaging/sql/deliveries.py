@@ -45,11 +45,13 @@ def deliver_standing(project_id: int, agent_id: int) -> None:
 
 
 def known_names(project_id: int, names: Sequence[str]) -> dict[str, str]:
-    """Stored spellings of these agent names, by case-folded name; unknown agents are left out."""
+    """Stored spellings of these agent names, by case-folded name, without agents that were never seen."""
     if not names:
         return {}
     among, values = sql.among("folded", list({name.casefold() for name in names}))
-    statement = f"SELECT folded, name FROM core_agent WHERE project_id = %s AND {among}"
+    statement = (
+        f"SELECT folded, name FROM core_agent WHERE project_id = %s AND {among} AND last_seen_at IS NOT NULL"
+    )
     return dict(sql.rows(statement, [project_id, *values]))
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
+from django.db.models import F
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import URLPattern, path, reverse
 from django.utils.html import format_html, format_html_join
@@ -22,7 +23,7 @@ from ctxhub.core.admin.namesakes import NamesakeFilter
 from ctxhub.core.admin.row_panels import AGENT, panels_of
 from ctxhub.core.admin.urls import in_project, list_url, next_url
 from ctxhub.core.admin.use.of_agent import use_of_agent
-from ctxhub.core.hub.selectors.hub import agents_of, list_agents
+from ctxhub.core.hub.selectors.hub import all_agents_of, list_agents
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import ADMIN, WRITE
 from ctxhub.core.kit.frozen import frozen
@@ -51,7 +52,7 @@ agent_buttons: list[AgentButton] = []
 @admin.register(Agent)
 class AgentAdmin(ProjectAdmin):
     menu = Menu("Activity", "smart_toy")
-    when_empty = "An agent is listed with its first call, and a person with their first write."
+    when_empty = "An agent is listed with its token or its first call, and a person with their first write."
     add_scope = change_scope = delete_scope = None
     why_missing = ""
 
@@ -59,7 +60,7 @@ class AgentAdmin(ProjectAdmin):
     list_filter = (ProjectFilter, ("kind", ChoicesDropdownFilter), NamesakeFilter)
     list_select_related = ("project",)
     search_fields = ("name",)
-    ordering = ("-last_seen_at", "name")
+    ordering = (F("last_seen_at").desc(nulls_last=True), "name")
 
     @display(description="Kind", ordering="kind", label={"agent": "info", "person": "primary"})
     def is_who(self, agent: Agent) -> str:
@@ -67,7 +68,9 @@ class AgentAdmin(ProjectAdmin):
 
     @display(description="State", label={"active": "success"})
     def state(self, agent: Agent) -> str:
-        return "active" if agent.last_seen_at and agent.last_seen_at > clock.now() - ACTIVE_FOR else "idle"
+        if agent.last_seen_at is None:
+            return "never seen"
+        return "active" if agent.last_seen_at > clock.now() - ACTIVE_FOR else "idle"
 
     @display(description="Last seen", ordering="last_seen_at")
     def last_seen(self, agent: Agent) -> SafeString | str:
@@ -75,7 +78,7 @@ class AgentAdmin(ProjectAdmin):
 
     @display(description="First seen", ordering="created_at")
     def first_seen(self, agent: Agent) -> SafeString | str:
-        return moment(agent.created_at)
+        return moment(agent.created_at if agent.last_seen_at else None)
 
     @display(description="Log")
     def log(self, agent: Agent) -> SafeString:
@@ -91,7 +94,7 @@ class AgentAdmin(ProjectAdmin):
         if agent is None:
             return self.missing(request, object_id)
         project, access = agent.project, access_of(request)
-        [facts] = list_agents(project.pk, among=agents_of(project.pk).filter(pk=agent.pk)).objects()
+        [facts] = list_agents(project.pk, among=all_agents_of(project.pk).filter(pk=agent.pk)).objects()
         return self.page(
             request,
             "ctxhub/agent.html",

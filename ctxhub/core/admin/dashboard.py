@@ -165,7 +165,7 @@ def own_amounts(project_ids: Sequence[int], list_url: ListUrl) -> list[Amount]:
 
 
 def _activity(project_ids: Sequence[int], list_url: ListUrl) -> dict[str, Any]:
-    agents = Agent.unscoped.filter(project__in=project_ids)
+    agents = Agent.unscoped.filter(project__in=project_ids, last_seen_at__isnull=False)
     return {
         "panels": [make(project_ids, list_url) for make in panels],
         "days": _days(project_ids, list_url),

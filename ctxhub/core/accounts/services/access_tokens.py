@@ -21,7 +21,7 @@ from ctxhub.core.kit.inputs import WORD_LENGTH, clean_new_name
 from ctxhub.core.kit.transactions import try_touch_transaction, write_transaction
 from ctxhub.core.models import AccessToken, Agent, Project
 from ctxhub.core.toolbox.rates import count_request
-from ctxhub.core.vocabulary.services.names import register_agent
+from ctxhub.core.vocabulary.services.names import name_agent
 
 CACHED_SECONDS = 5.0
 USE_NOTED_EVERY = timedelta(minutes=1)
@@ -231,7 +231,7 @@ def _note_use(row: AccessToken) -> None:
 
 
 def _agent_row(project: Project, name: str) -> Agent:
-    agent_id = register_agent(Caller(project=project, agent=name), clock.now())
+    agent_id = name_agent(Caller(project=project, agent=name), clock.now())
     return Agent.objects.in_project(project).get(pk=agent_id)
 
 

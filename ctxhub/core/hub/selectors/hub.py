@@ -71,7 +71,11 @@ def register_agent_facts(read: AgentFacts, *columns: str) -> None:
 
 
 def agents_of(project_id: int) -> QuerySet[Agent]:
-    """The agents of a project, last seen first."""
+    """The agents of a project, last seen first, without those that only have a token so far."""
+    return all_agents_of(project_id).exclude(last_seen_at=None, access_tokens__isnull=False)
+
+
+def all_agents_of(project_id: int) -> QuerySet[Agent]:
     seen = Coalesce("last_seen_at", Value(NEVER))
     return Agent.objects.in_project(project_id).annotate(seen=seen).order_by("-seen")
 

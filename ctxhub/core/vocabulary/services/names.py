@@ -48,21 +48,39 @@ def register_words(
 def register_agent(caller: Caller, at: datetime) -> int:
     """Insert the caller's agent if it is new, and set its last-seen time to `at`; returns its id.
 
-    Raises NotAllowed for a new agent with the name of a person.
+    One that only had a token is first seen now. Raises NotAllowed for a new agent with the name of a person.
     """
+    return _insert_agent(
+        caller,
+        at,
+        seen_at=at,
+        known="SET created_at = CASE WHEN core_agent.last_seen_at IS NULL THEN excluded.created_at"
+        " ELSE core_agent.created_at END, last_seen_at = excluded.last_seen_at",
+    )
+
+
+def name_agent(caller: Caller, at: datetime) -> int:
+    """Insert the caller's agent if it is new, as one that nobody has seen yet; returns its id.
+
+    For what names an agent before its first call: a token. Raises NotAllowed for a new agent with the name of
+    a person.
+    """
+    return _insert_agent(caller, at, seen_at=None, known="SET folded = excluded.folded")
+
+
+def _insert_agent(caller: Caller, at: datetime, *, seen_at: datetime | None, known: str) -> int:
     kind = Agent.Kind.HUMAN if caller.is_person else Agent.Kind.AGENT
-    moment = sql.stored_time(at)
+    moment, seen = sql.stored_time(at), seen_at and sql.stored_time(seen_at)
     [(agent_id, created_at)] = sql.insert(
         "core_agent",
         ("project_id", "name", "folded", "kind", "created_at", "last_seen_at"),
-        [(caller.project_id, caller.agent, caller.agent.casefold(), kind, moment, moment)],
-        "ON CONFLICT (project_id, folded) DO UPDATE SET last_seen_at = excluded.last_seen_at"
-        " RETURNING id, created_at",
+        [(caller.project_id, caller.agent, caller.agent.casefold(), kind, moment, seen)],
+        f"ON CONFLICT (project_id, folded) DO UPDATE {known} RETURNING id, created_at",
     )
     if sql.read_time(created_at) == at:
         _check_new_name(caller)
         agent_registered.send(None, project_id=caller.project_id, agent_id=agent_id, name=caller.agent, at=at)
-        keep_if_repeated(partial(_register_alone, caller, at))
+        keep_if_repeated(partial(_insert_alone, caller, at, seen_at, known))
     return int(agent_id)
 
 
@@ -73,9 +91,9 @@ def _check_new_name(caller: Caller) -> None:
         raise name_of_person(caller.project_id, caller.agent)
 
 
-def _register_alone(caller: Caller, at: datetime) -> None:
+def _insert_alone(caller: Caller, at: datetime, seen_at: datetime | None, known: str) -> None:
     with write_transaction(caller.project_id):
-        register_agent(caller, at)
+        _insert_agent(caller, at, seen_at=seen_at, known=known)
 
 
 def _register(
