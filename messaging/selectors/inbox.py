@@ -89,7 +89,10 @@ def count_unread(caller: Caller) -> int:
 
 
 def count_urgent(caller: Caller) -> int:
-    """How many unread messages have priority high or critical, counted to 1,000."""
+    """How many unread messages of priority high or critical the agent owes, counted to 1,000.
+
+    Those to its name, and those to everyone that were sent within a week after it was seen.
+    """
     return sql.count_urgent(caller.project_id, caller.agent.casefold(), COUNTED_TO)
 
 

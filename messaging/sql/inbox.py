@@ -72,7 +72,8 @@ def count_unread(project_id: int, folded: str, at_most: int) -> int:
 
 
 def count_urgent(project_id: int, folded: str, at_most: int) -> int:
-    return _count(project_id, folded, at_most, f"AND priority >= {URGENT:d} ORDER BY priority")
+    """Without messages to everyone from before the agent came, or from while it was away: it owes nothing."""
+    return _count(project_id, folded, at_most, f"AND priority >= {URGENT:d} AND owed ORDER BY priority")
 
 
 def count_unread_of(project_id: int, folded: Sequence[str], at_most: int) -> dict[str, int]:

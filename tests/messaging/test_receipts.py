@@ -15,10 +15,12 @@ from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.transactions import write_transaction
 from ctxhub.core.models import Agent
+from ctxhub.core.toolbox.dispatch import call
 from ctxhub.core.vocabulary.services.names import register_agent
 from messaging.models import Delivery, Message
 from messaging.selectors.messages import list_receipts
 from messaging.services.receipts import acknowledge_messages, read_messages_of
+from sessions.briefings.services.nudges import nudge
 from tests.messaging.mail import events, inbox, send, verbs
 
 MONDAY = datetime(2026, 1, 5, 10, tzinfo=UTC)
@@ -74,7 +76,7 @@ def test_a_later_comer_reads_it_and_owes_nothing(ada: Caller, ben: Caller) -> No
     seen(ben)
     [row] = inbox(ben)
     assert (row["id"], row["ack"]) == (row_id, None)
-    assert count_urgent(ben) == 1
+    assert count_urgent(ben) == 0
     assert owing(ada, row_id) == {}
     assert acknowledge_messages(caller=ben, ids=[row_id]) == {"acked": 1}
     assert owing(ada, row_id) == {"ben": None}
@@ -161,3 +163,35 @@ def test_stored_deliveries_are_migrated_by_the_same_rule(ada: Caller, ben: Calle
     Delivery.unscoped.update(owed=True)
     import_module("messaging.migrations.0003_later_comers_owe_nothing").release_later_comers(apps, None)
     assert set(stored) == expected
+
+
+# -- A newcomer's mail -----------------------------------------------------------------------------
+
+
+def test_a_newcomers_mail_counts_what_is_addressed_to_it(ada: Caller, ben: Caller) -> None:
+    seen(ada)
+    send(ada, "to all, before", priority="critical")
+    send(ada, "to ben, before", to=["ben"], priority="high")
+    first = call(ben, "hub", {"action": "stats"})
+    assert first["mail"] == 1
+    send(ada, "to all, after", priority="high")
+    assert call(ben, "hub", {"action": "stats"})["mail"] == 2
+    assert len(call(ben, "message", {"action": "inbox"})["rows"]) == 3
+
+
+def test_what_was_sent_while_an_agent_was_away_is_not_in_its_mail(
+    ada: Caller, ben: Caller, time: Any
+) -> None:
+    seen(ben)
+    time.shift(timedelta(days=8))
+    send(ada, "to all", priority="critical")
+    assert "mail" not in call(ben, "hub", {"action": "stats"})
+    send(ada, "to ben", to=["ben"], priority="high")
+    assert call(ben, "hub", {"action": "stats"})["mail"] == 1
+
+
+def test_a_newcomer_is_nudged_of_what_is_addressed_to_it(ada: Caller, ben: Caller) -> None:
+    send(ada, "to all, before", priority="critical")
+    send(ada, "to ben, before", to=["ben"], priority="high")
+    told = nudge(caller=ben)
+    assert ("to ben" in told["text"], "to all" in told["text"], told["messages"]) == (True, False, 1)

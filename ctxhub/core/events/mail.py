@@ -6,7 +6,7 @@ from collections.abc import Callable
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.failures import DATABASE_AWAY, log_failure
 
-# Functions that count what is urgent for the caller's agent; apps register theirs.
+# Functions that count what is urgent and owed by the caller's agent; apps register theirs.
 urgent: list[Callable[[Caller], int]] = []
 
 

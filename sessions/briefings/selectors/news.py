@@ -63,7 +63,7 @@ def _unheard(project_id: int, agent_id: int | None, news: Sequence[News]) -> lis
 
 
 def _new_mail(caller: Caller, agent_id: int | None) -> list[News]:
-    """Unread messages of priority high and critical."""
+    """Unread messages of priority high and critical that the agent owes, as `mail` counts them."""
     ids = find_untold_mail(caller.project_id, agent_id, caller.agent.casefold(), MOST)
     messages = read_messages(caller.project_id, ids)
     return [

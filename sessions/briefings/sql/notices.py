@@ -74,14 +74,14 @@ def write_notices(project_id: int, notices: Sequence[NewNotice], at: datetime) -
 
 
 def find_untold_mail(project_id: int, agent_id: int | None, folded: str, at_most: int) -> list[int]:
-    """The unread urgent messages of which an agent was not told, urgent first, then newest."""
+    """The unread urgent messages that an agent owes and was not told of, urgent first, then newest."""
     # NOT IN reads the notices once. PostgreSQL without statistics would read them all for each message
     # with NOT EXISTS or a subquery of the message.
     found = sql.rows(
         f"""
         SELECT u.message_id FROM (
             SELECT message_id, priority, at FROM messaging_delivery
-            WHERE project_id = %s AND folded = %s AND read_at IS NULL AND priority >= {URGENT:d}
+            WHERE project_id = %s AND folded = %s AND read_at IS NULL AND priority >= {URGENT:d} AND owed
             ORDER BY priority DESC LIMIT %s) u
         WHERE u.message_id NOT IN (
             SELECT object_id FROM agent_sessions_notice
