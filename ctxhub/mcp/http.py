@@ -223,9 +223,9 @@ async def _caller(scope: Scope, headers: dict[str, str], admit: Callable[[Caller
         caller = await run_in_thread(share_of(scope, headers), authenticate, token)
     caller = admit(caller) if admit else caller
     if agent := headers.get(AGENT_HEADER.lower(), "").strip():
-        caller = caller.speaking_as(clean_agent(header_text(agent), AGENT_HEADER))
+        caller = caller.named(clean_agent(header_text(agent), AGENT_HEADER))
     elif not caller.pinned and (client := _client(headers, scope.get("query_string", b""))):
-        caller = caller.speaking_as(client)
+        caller = caller.named(client)
     if session := headers.get(SESSION_HEADER.lower(), "").strip():
         caller = caller.in_session(clean_call_session(header_text(session), SESSION_HEADER))
     return caller

@@ -48,6 +48,7 @@ class Caller:
     act as one agent only. `keeps_secrets`: services store for it what looks like a credential; of an
     administrator's calls only those with `allow_secret` do so (`for_call`), and note in `kept` what it was.
     `maker_id`: the user who made the token.
+    `has_own_name`: the connection names the agent, so that no call has to: a header, `--agent`.
     `session`: the id or the name of the session that the call names; `window`: None over HTTP. `exact_paths`:
     its paths are read as they are written, since they come from git or the file system.
     """
@@ -61,6 +62,7 @@ class Caller:
     token_id: int | None = None
     token_ends_at: datetime | None = None
     maker_id: int | None = None
+    has_own_name: bool = False
     session: str = ""
     window: Window | None = None
     kept: list[str] | None = field(default=None, compare=False)
@@ -114,6 +116,10 @@ class Caller:
     def with_exact_paths(self, exact: bool = True) -> "Caller":
         """The same caller, whose call says `exact`."""
         return replace(self, exact_paths=True) if exact else self
+
+    def named(self, agent: str) -> "Caller":
+        """The same caller as the agent that its connection names. Raises NotAllowed like `speaking_as`."""
+        return replace(self.speaking_as(agent), has_own_name=True)
 
     def in_session(self, session: str | int | None) -> "Caller":
         """The same caller in the session of this id, ref or name; None or "": as it is."""

@@ -61,6 +61,11 @@ class Listing:
         """The listing with more `extra` keys; existing keys win."""
         return replace(self, extra={**extra, **self.extra})
 
+    def with_hint(self, hint: str) -> "Listing":
+        """The listing with a hint, before the one that it has."""
+        hints = [hint, *filter(None, [self.extra.get("hint")])]
+        return replace(self, extra={**self.extra, "hint": " ".join(hints)})
+
     def objects(self) -> list[dict[str, Any]]:
         return [dict(zip(self.columns, row, strict=True)) for row in self.rows]
 

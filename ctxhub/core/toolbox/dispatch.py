@@ -23,6 +23,7 @@ from ctxhub.core.toolbox.actions import Action, find_tool
 from ctxhub.core.toolbox.argument_types import present
 from ctxhub.core.toolbox.common_arguments import AGENT, BUDGET, EXACT, FORMAT, FORMATS, SECRET, SESSION
 from ctxhub.core.toolbox.help import help_for
+from ctxhub.core.toolbox.readers import hint_of_reader
 from ctxhub.core.toolbox.stored_answers import answer_once
 from ctxhub.core.use import tally
 from ctxhub.core.vocabulary.selectors.unknown_names import unknown_names
@@ -77,6 +78,7 @@ def _call(
 
 
 def _run(caller: Caller, action: Action, given: dict[str, Any], request_id: str | None) -> dict[str, Any]:
+    connection = caller
     if agent := _text(given, AGENT.name):
         caller = caller.speaking_as(clean_agent(agent))
     refuse_name_of_person(caller)
@@ -104,6 +106,8 @@ def _run(caller: Caller, action: Action, given: dict[str, Any], request_id: str 
     touch_agent(caller)
     if isinstance(answer, Listing) and not answer.rows:
         answer = answer.beside(unknown_names(caller.project_id, action.arguments.filters_in(checked)))
+    if isinstance(answer, Listing) and (hint := hint_of_reader(connection, caller, action)):
+        answer = answer.with_hint(hint)
     if action.counts_mail:
         return _formatted(answer, **shape)
     formatted = _with_mail(caller, answer, {**shape, **budget})

@@ -83,6 +83,7 @@ def find_caller(project: str | None, agent: str, scopes: str, session: str = "")
         project=find_project(project),
         agent=clean_agent(agent, "--agent") if agent else "system",
         scopes=frozenset(granted),
+        has_own_name=bool(agent),
         session=session,
         window=Window(),
     )
@@ -102,7 +103,7 @@ def admission(slug: str | None, agent: str, scopes: str) -> Callable[[Caller], C
         if project and caller.project_id != project.pk:
             raise NotAllowed(f"This server is for {project.slug!r} only.", hint="Use one of its tokens.")
         caller = replace(caller, scopes=caller.scopes & granted)
-        return caller.speaking_as(name) if name and not caller.pinned else caller
+        return caller.named(name) if name and not caller.pinned else caller
 
     return admit
 
