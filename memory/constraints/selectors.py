@@ -13,7 +13,7 @@ from ctxhub.core.kit.listing import preview
 from ctxhub.core.kit.priority import Priority
 from ctxhub.core.kit.tool_names import operation
 from ctxhub.core.paths.rows import shown_staleness
-from ctxhub.core.toolbox.argument_types import StaleChanges, Time, one_of
+from ctxhub.core.toolbox.argument_types import Author, StaleChanges, Time, one_of
 from memory.constraints.models import ConstraintStatus
 from memory.constraints.rows import CONSTRAINTS, ConstraintRow
 
@@ -28,7 +28,7 @@ class ListedConstraint(TypedDict):
     scopes: list[str]
     reason: str
     status: Annotated[str, one_of(*ConstraintStatus.labels)]
-    agent: str
+    agent: Author
     at: Time
     stale: NotRequired[StaleChanges | None]
 

@@ -15,6 +15,7 @@ from ctxhub.core.toolbox.actions import action, tool
 from ctxhub.core.toolbox.argument_types import (
     About,
     AsIds,
+    ByAgent,
     Cursor,
     IdOf,
     Limit,
@@ -111,6 +112,7 @@ def workflows_(
     caller: Caller,
     active: Annotated[bool, About("Only those that are open; false: only the closed ones.")] | None = None,
     text: Annotated[str, About("All its words stand in the name, the metadata or a pad.")] | None = None,
+    by: ByAgent | None = None,
     limit: Limit = 20,
     cursor: Cursor | None = None,
 ) -> Listing:
@@ -118,7 +120,7 @@ def workflows_(
 
     `text`: all its words stand in the name, the metadata or a pad. `active`: false lists the closed ones.
     """
-    return list_workflows(caller.project_id, active=active, text=text, limit=limit, cursor=cursor)
+    return list_workflows(caller.project_id, active=active, text=text, by=by, limit=limit, cursor=cursor)
 
 
 @action(
@@ -165,12 +167,13 @@ def list_(
     caller: Caller,
     workflow_id: Annotated[WorkflowId, About("Of this workflow.")],
     include_content: Annotated[bool, About("With their texts, as many as an answer holds.")] = False,
+    by: ByAgent | None = None,
     limit: Annotated[Limit, About("How many items a page holds; left out: 50.")] = 50,
     cursor: Cursor | None = None,
 ) -> Listing:
     """The pads of a workflow in the order of their creation; none of an unknown one."""
     return selectors.list_scratchpads(
-        caller.project_id, workflow_id, include_content=include_content, limit=limit, cursor=cursor
+        caller.project_id, workflow_id, include_content=include_content, by=by, limit=limit, cursor=cursor
     )
 
 

@@ -55,6 +55,8 @@ class MessageBatchViewSet(ProjectViewSet):
 class ReceiptViewSet(ProjectViewSet):
     """Reading and acknowledging, each for the agent that speaks."""
 
+    has_authors = False
+
     queries = {"list": takes("message", "status", without=["id"])}
     bodies = {
         "read_many": takes("message", "read"),

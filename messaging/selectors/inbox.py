@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
+from ctxhub.core.accounts.selectors.agents import author_id
 from ctxhub.core.events import waiting
 from ctxhub.core.events.selectors.events import latest_cursor, moment_of
 from ctxhub.core.kit import clock
@@ -35,6 +36,7 @@ def list_inbox(
     priority: str | int | None = None,
     type: str | int | None = None,  # The contract's name.
     state: str | int | None = None,
+    by: str | None = None,
     since: str | None = None,
     limit: int = 20,
     cursor: str | None = None,
@@ -42,7 +44,7 @@ def list_inbox(
 ) -> Listing:
     """The messages to the caller's agent with full texts, urgent first, then newest.
 
-    The column `ack` is true while an acknowledgement is awaited. `since` compares the time of the message.
+    The column `ack` is true while an acknowledgement is awaited. `by`: the sender. `since` compares the time.
     An agent without a mailbox sees the messages to everyone that opening it delivers: see open_mailbox.
     """
     limit = clean_limit(limit)
@@ -54,6 +56,7 @@ def list_inbox(
         type=clean_choice(type, MessageType, "type") if type else None,
         state=clean_state(state) if state else None,
         priority=clean_choice(priority, Priority, "priority") if priority else None,
+        sender_id=author_id(caller.project_id, by) if by else None,
         since=moment_of(caller.project_id, clean_moment(since, "since")),
         has_mailbox=has_mailbox,
     )

@@ -33,6 +33,7 @@ class InboxQuery:
     type: MessageType | None = None
     state: RequestState | None = None
     priority: Priority | None = None
+    sender_id: int | None = None
     since: datetime | None = None
     has_mailbox: bool = True
 
@@ -132,6 +133,11 @@ def _branch(
     if query.since:
         conditions += " AND d.at >= %s"
         values.append(sql.stored_time(query.since))
+    if query.sender_id is not None:
+        # A value, as with the claim below.
+        sender = "SELECT s.sender_id FROM messaging_message s WHERE s.id = d.message_id"
+        conditions += f" AND ({sender}) = %s"
+        values.append(query.sender_id)
     if query.state and state == RequestState.CLAIMED:
         comparison = ">" if query.state == RequestState.CLAIMED else "<="
         # A value, not EXISTS: PostgreSQL would join that, and read the claims of everybody.

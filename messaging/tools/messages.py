@@ -15,6 +15,7 @@ from ctxhub.core.toolbox.argument_types import (
     About,
     Agents,
     AsIds,
+    ByAgent,
     Cursor,
     IdOf,
     Items,
@@ -151,6 +152,7 @@ def inbox(
     priority: Annotated[Word, About("Of exactly this priority.", {"enum": Priority.labels})] | None = None,
     type: OfType | None = None,  # The contract's name.
     state: InState | None = None,
+    by: ByAgent | None = None,
     since: Annotated[str, About(f"Sent since. {SINCE}")] | None = None,
     limit: Limit = 20,
     cursor: Cursor | None = None,
@@ -168,6 +170,7 @@ def inbox(
         priority=priority,
         type=type,
         state=state,
+        by=by,
         since=since,
         limit=limit,
         cursor=cursor,

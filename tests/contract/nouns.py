@@ -174,7 +174,7 @@ CONTEXT = Contract(
     },
     other={"name": "Depot"},
     list="contexts",
-    filters={"text": "backend"},
+    filters={"text": "backend", "by": "ada"},
     change="context_update",
     changes={
         "name": "Store",
@@ -215,6 +215,7 @@ MEMORY = Contract(
         "stack": "django",
         "difficulty": "hard",
         "tags": ["cache"],
+        "by": "ada",
     },
     change="update",
     changes={
@@ -240,7 +241,7 @@ WORKFLOW = Contract(
     everything={"name": "Refactoring", "metadata": {"keep": "never"}},
     other={"name": "Review"},
     list="workflows",
-    filters={"text": "refactoring"},
+    filters={"text": "refactoring", "by": "ada"},
     is_deleted=True,
     made="workflow_id",
     argument="workflow_id",
@@ -253,6 +254,7 @@ SCRATCHPAD = Contract(
     create="create",
     everything={"name": "findings", "content": "# Findings\n1. A slow query"},
     other={"name": "plan", "content": "First measure."},
+    filters={"by": "ada"},
     change="update",
     changes={"content": "Nothing left."},
     is_deleted=True,
@@ -387,13 +389,13 @@ OF_OTHERS = {"relationship": "between two objects", "resource": "the files of ch
 UNCOUNTED = {"template", "message", "change", "lease"}
 # Parameters of lists that do not filter.
 OF_THE_PAGE = {"limit", "cursor", "max_tokens", "full", "match", "sort", "order", "include_content"}
-# Filters by moments, readers and parents: the tests of the nouns cover them.
+# Filters by moments, readers, senders and parents: the tests of the nouns cover them.
 OF_THE_NOUN = {
     "decision": {"since", "until", "key", "include"},
     "constraint": {"status"},
     "workflow": {"active"},
     "scratchpad": {"workflow_id"},
-    "message": {"unread", "since", "wait_seconds"},
+    "message": {"unread", "since", "wait_seconds", "by"},
     "change": {"since"},
     "snapshot": {"since", "until", "tier"},
     "session": {"parent", "implicit"},

@@ -1,16 +1,20 @@
 """The OpenAPI schemas of responses, from the TypedDicts that services and selectors answer."""
 
 import types
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from typing import Annotated, Any, Literal, NotRequired, Required, Union, get_args, get_origin, get_type_hints
 
 from typing_extensions import TypedDict, is_typeddict
 
 from ctxhub.core.kit.listing import Listing
-from ctxhub.core.toolbox.argument_types import About, RowsOf
+from ctxhub.core.toolbox.argument_types import About, RowsOf, Wrote
 
 Json = dict[str, Any]
+
+# Who wrote a thing: as tools name it, and as REST also does.
+AUTHOR, BY = "agent", "by"
+HISTORY = "history"
 
 BASIC: dict[Any, Json] = {
     str: {"type": "string"},
@@ -26,7 +30,32 @@ def schema_of(shape: Any, resolve: Callable[[Any], Json]) -> Json:
     hints = get_type_hints(shape, include_extras=True)
     properties = {name: _value(hint, resolve) for name, hint in hints.items()}
     required = [name for name in hints if name in shape.__required_keys__]
+    if AUTHOR in hints and BY not in hints and any(isinstance(m, Wrote) for m in _marks(hints[AUTHOR])):
+        properties = _with_author(properties, {**properties[AUTHOR], "description": "The same as agent."})
+        required = [other for name in required for other in ((AUTHOR, BY) if name == AUTHOR else (name,))]
     return {"type": "object", "properties": properties, **({"required": required} if required else {})}
+
+
+def with_author(item: Mapping[str, Any]) -> Json:
+    """The item with `by` beside `agent`, also in its history: REST names all authors alike."""
+    shown = dict(item)
+    if HISTORY in shown:
+        shown[HISTORY] = [with_author(state) for state in shown[HISTORY]]
+    return _with_author(shown, shown[AUTHOR]) if AUTHOR in shown and BY not in shown else shown
+
+
+def _with_author(fields: Json, author: Any) -> Json:
+    """The fields with `by` behind `agent`."""
+    return {
+        other: shown
+        for name, value in fields.items()
+        for other, shown in (((name, value), (BY, author)) if name == AUTHOR else ((name, value),))
+    }
+
+
+def _marks(hint: Any) -> tuple[Any, ...]:
+    plain = _required(hint)
+    return get_args(plain)[1:] if get_origin(plain) is Annotated else ()
 
 
 def _value(hint: Any, resolve: Callable[[Any], Json]) -> Json:

@@ -5,7 +5,7 @@ from typing import Annotated, NotRequired
 from typing_extensions import TypedDict
 
 from ctxhub.core.hub.selectors.links import LinkedObject
-from ctxhub.core.toolbox.argument_types import About, StaleChanges, Time
+from ctxhub.core.toolbox.argument_types import About, Author, StaleChanges, Time
 
 
 class UsedWord(TypedDict):
@@ -37,7 +37,7 @@ class LayerStats(TypedDict):
 
 class Activity(TypedDict):
     at: Time
-    agent: str
+    agent: Author
     verb: str
     ref: Annotated[str, About("What it was done to: `decision:api/auth`.")]
     note: str

@@ -29,6 +29,7 @@ class SearchArguments(PageArguments, total=False):
 
 
 class UseViewSet(ProjectViewSet):
+    has_authors = False
     queries = {"list": Takes(UseArguments), "empty_searches": Takes(SearchArguments)}
 
     @extend_schema(responses=page_of(UseSeen))

@@ -22,6 +22,7 @@ from rest_framework.viewsets import GenericViewSet
 
 from ctxhub.core.accounts.selectors.names_of_people import refuse_name_of_person
 from ctxhub.core.accounts.services.agents import touch_agent
+from ctxhub.core.api.answers import with_author
 from ctxhub.core.api.ids import ids_of_refs
 from ctxhub.core.api.pages import CursorPages, Page
 from ctxhub.core.api.plain_text import NamedFormat
@@ -81,6 +82,7 @@ class HubViewSet(GenericViewSet[Any]):
     common_parameters: ClassVar[tuple[str, ...]] = ("format",)
     filters: ClassVar[Mapping[str, type[FilterSet]]] = {}
     has_versions = False
+    has_authors: ClassVar[bool] = False  # Whether the agent of an item is who wrote it.
 
     query: dict[str, Any]
     body: dict[str, Any]
@@ -165,7 +167,12 @@ class HubViewSet(GenericViewSet[Any]):
         return caller
 
     def listed(self, page: Page, *, whole: bool = False) -> Response:
+        page = replace(page, items=[self.shown(item) for item in page.items])
         return CursorPages().answer(page, self.request, None if whole else self.max_tokens)
+
+    def shown(self, item: Mapping[str, Any]) -> dict[str, Any]:
+        """An item as REST shows it: with its author as `by`, too."""
+        return with_author(item) if self.has_authors else dict(item)
 
     def requested_lines(self) -> RequestedLines | None:
         """The part of a long text that the query requests by `lines` or `tail`."""
@@ -176,7 +183,7 @@ class HubViewSet(GenericViewSet[Any]):
 
         `within`: the rest of the response.
         """
-        thing = replace(thing, item=with_arrays(thing.item))
+        thing = replace(thing, item=self.shown(with_arrays(thing.item)))
         is_part = "max_tokens" in self.request.query_params or (
             isinstance(thing, Opened) and thing.requested is not None
         )
@@ -209,6 +216,7 @@ class ProjectViewSet(HubViewSet):
     """
 
     common_parameters = (AGENT.name, *HubViewSet.common_parameters)
+    has_authors = True
     scopes: ClassVar[Mapping[str, str | None]] = {}
 
     @classmethod
@@ -260,7 +268,7 @@ class ProjectViewSet(HubViewSet):
 
         def answer() -> dict[str, Any]:
             written = service(caller=self.caller, **arguments)
-            return {**written, **(self.item_of(written) if self.caller.may(READ) else {})}
+            return {**written, **(self.shown(self.item_of(written)) if self.caller.may(READ) else {})}
 
         return self.once(answer)
 

@@ -14,14 +14,14 @@ from ctxhub.core.kit.inputs import clean_moment, clean_one_of
 from ctxhub.core.kit.keyset import page_of
 from ctxhub.core.kit.listing import Listing, Row
 from ctxhub.core.refusals.models import Refusal
-from ctxhub.core.toolbox.argument_types import About, Time, one_of
+from ctxhub.core.toolbox.argument_types import About, Time, Wrote, one_of
 
 CODES = (Conflict.code, NotAllowed.code, LimitReached.code)
 COLUMNS = ("agent", "ref", "code", "count", "first", "last", "note")
 
 
 class RefusalSeen(TypedDict):
-    agent: Annotated[str, About("Empty: too many agents were refused in that hour to name them.")]
+    agent: Annotated[str, About("Empty: too many agents were refused in that hour to name them."), Wrote()]
     ref: Annotated[str, About("The lease or the object that was refused; empty: the call named none.")]
     code: Annotated[str, one_of(*CODES)]
     count: Annotated[int, About("How often, within one minute.")]

@@ -89,6 +89,14 @@ class RowsOf:
         return {"type": "object"}
 
 
+@frozen
+class Wrote:
+    """Marks the field of an answer with who wrote the thing. REST shows the same beside it as `by`."""
+
+
+Author = Annotated[str, Wrote()]
+
+
 def one_of(*words: str) -> About:
     """The words that a text of an answer may be."""
     return About(schema={"enum": list(words)})

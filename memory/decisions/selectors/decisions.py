@@ -10,7 +10,7 @@ from ctxhub.core.kit.clock import format_time
 from ctxhub.core.kit.inputs import clean_limit, clean_name, clean_one_of, clean_words
 from ctxhub.core.kit.listing import Listing, make_cursor, preview, read_cursor
 from ctxhub.core.paths.rows import shown_staleness
-from ctxhub.core.toolbox.argument_types import About, StaleChanges, Time, one_of
+from ctxhub.core.toolbox.argument_types import About, Author, StaleChanges, Time, one_of
 from memory.decisions.inputs.schemas import ALTERNATIVES, TRADEOFFS
 from memory.decisions.models.decision import Decision, DecisionRevision, DecisionStatus, typed_value
 from memory.decisions.rows.decisions import DecisionRow, read_decisions
@@ -34,7 +34,7 @@ class DecisionItem(TypedDict):
     tags: list[str]
     scopes: list[str]
     paths: list[str]
-    agent: str
+    agent: Author
     updated: Time
     metadata: NotRequired[dict[str, Any]]
     reason: NotRequired[Annotated[str, About("Why it was deprecated.")]]
@@ -53,7 +53,7 @@ class Version(TypedDict):
     version: str
     value: Value
     status: Status
-    agent: str
+    agent: Author
     at: Time
 
 

@@ -2,11 +2,12 @@
 
 from typing import Any
 
+from ctxhub.core.accounts.selectors.agents import author_id
 from ctxhub.core.kit import sql
 from ctxhub.core.kit.clock import format_time
 from ctxhub.core.kit.inputs import clean_query
 from ctxhub.core.kit.listing import Listing, preview
-from ctxhub.core.kit.pages import ListPlan, Page
+from ctxhub.core.kit.pages import Condition, ListPlan, Page
 from ctxhub.core.search.alternatives import parse_filter
 from ctxhub.core.search.documents import kind_word
 from ctxhub.core.search.engines import Narrowing
@@ -17,10 +18,15 @@ COLUMNS = ("id", "name", "memories", "stack", "tags", "updated")
 
 
 def find_contexts(
-    project_id: int, *, text: str | None = None, limit: int = 20, cursor: str | None = None
+    project_id: int,
+    *,
+    text: str | None = None,
+    by: str | None = None,
+    limit: int = 20,
+    cursor: str | None = None,
 ) -> Page[ContextRow]:
     """A page of the contexts, the last written to first; `text`: only those that have all its words."""
-    return CONTEXTS.page(project_id, _plan(project_id, text), limit=limit, cursor=cursor)
+    return CONTEXTS.page(project_id, _plan(project_id, text, by), limit=limit, cursor=cursor)
 
 
 def list_contexts(project_id: int, **query: Any) -> Listing:
@@ -35,11 +41,13 @@ def list_contexts(project_id: int, **query: Any) -> Listing:
     return Listing(COLUMNS, rows, next=page.next, extra=page.total, cursor_after=page.cursor_after)
 
 
-def _plan(project_id: int, text: str | None) -> ListPlan:
+def _plan(project_id: int, text: str | None, by: str | None) -> ListPlan:
+    conditions: list[Condition] = [("d.agent_id = %s", [author_id(project_id, by)])] if by else []
     if not text:
-        return ListPlan()
+        return ListPlan(conditions)
     ids = _matching_ids(project_id, clean_query(text, "text"))
-    return ListPlan([sql.among("d.id", ids)], total=len(ids), is_empty=not ids)
+    total = None if by else len(ids)
+    return ListPlan([*conditions, sql.among("d.id", ids)], total=total, is_empty=not ids)
 
 
 def _matching_ids(project_id: int, text: str) -> list[int]:

@@ -5,6 +5,7 @@ from typing import Any, TypedDict, Unpack
 
 from django.db import connection
 
+from ctxhub.core.accounts.selectors.agents import author_id
 from ctxhub.core.kit.clock import format_time
 from ctxhub.core.kit.inputs import clean_choice, clean_name, clean_words
 from ctxhub.core.kit.listing import Listing, preview
@@ -26,6 +27,7 @@ class MemoryFilters(TypedDict, total=False):
     stack: str | None
     difficulty: str | int | None
     tags: Sequence[str] | None
+    by: str | None
 
 
 def find_memories(
@@ -84,6 +86,8 @@ def _conditions(project_id: int, filters: MemoryFilters) -> list[tuple[str, Any]
         )
     if "difficulty" in given:
         found.append(("difficulty", clean_choice(given["difficulty"], Difficulty, "difficulty").value))
+    if "by" in given:
+        found.append(("agent_id", author_id(project_id, str(given["by"]))))
     if "type" in given:
         found.append(("type", clean_choice(given["type"], MemoryType, "type").value))
     return found

@@ -62,6 +62,7 @@ class Memory(ProjectRow):
             models.Index(fields=("project", "-updated_at", "-id"), name="memory_memory_by_time"),
             # The context first: deleting a context cascades to its memories.
             models.Index(fields=("context", "-updated_at", "-id"), name="memory_memory_by_context"),
+            models.Index(fields=("project", "agent", "-updated_at", "-id"), name="memory_memory_by_agent"),
             models.Index(fields=("project", "type", "-updated_at", "-id"), name="memory_memory_by_type"),
             models.Index(
                 fields=("project", "folded_stack", "-updated_at", "-id"), name="memory_memory_by_stack"

@@ -12,7 +12,7 @@ from ctxhub.core.kit.inputs import clean_name, read_id
 from ctxhub.core.kit.listing import preview
 from ctxhub.core.kit.tool_names import operation
 from ctxhub.core.registry import name_of_ref
-from ctxhub.core.toolbox.argument_types import About, Time
+from ctxhub.core.toolbox.argument_types import About, Author, Time
 from memory.memories.inputs.contexts import is_number, number_of
 from memory.memories.rows.contexts import CONTEXTS, ContextRow, find_named, ids_of_names, newest_names
 
@@ -32,7 +32,7 @@ class ListedContext(TypedDict):
 class Context(ListedContext):
     description: str
     metadata: dict[str, Any]
-    agent: str
+    agent: Author
     created: Time
 
 

@@ -10,7 +10,7 @@ from ctxhub.core.kit.errors import NotFound, shown
 from ctxhub.core.kit.inputs import read_id
 from ctxhub.core.kit.tool_names import operation
 from ctxhub.core.paths.rows import shown_staleness
-from ctxhub.core.toolbox.argument_types import About, StaleChanges, Time, one_of
+from ctxhub.core.toolbox.argument_types import About, Author, StaleChanges, Time, one_of
 from memory.memories.models.memory import Difficulty, MemoryType
 from memory.memories.rows.memories import LISTED, MEMORIES, MemoryRow
 
@@ -36,7 +36,7 @@ class Memory(ListedMemory):
     difficulty: Annotated[str, one_of(*Difficulty.labels)] | None
     paths: list[str]
     metadata: dict[str, Any]
-    agent: str
+    agent: Author
     created: Time
     revision: Annotated[int, About("The number of this title and content.")]
     stale_since: NotRequired[Time]

@@ -10,7 +10,7 @@ from ctxhub.core.kit.errors import NotFound, shown
 from ctxhub.core.kit.inputs import clean_limit
 from ctxhub.core.kit.listing import Listing, make_cursor, preview, read_cursor
 from ctxhub.core.kit.tool_names import operation
-from ctxhub.core.toolbox.argument_types import About, Time
+from ctxhub.core.toolbox.argument_types import About, Time, Wrote
 from memory.memories.rows.memories import LISTED, MemoryRow
 from memory.memories.selectors.memories import get_memory
 from memory.memories.sql.revisions import State, list_states, read_state
@@ -23,7 +23,7 @@ class ListedMemoryRevision(TypedDict):
     revision: int
     title: str
     tokens: Annotated[int, About("What title and content cost.")]
-    agent: Annotated[str, About("Who wrote them.")]
+    agent: Annotated[str, About("Who wrote them."), Wrote()]
     at: Time
 
 

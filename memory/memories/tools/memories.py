@@ -24,6 +24,7 @@ from ctxhub.core.toolbox.argument_types import (
     AT_MOST_A_PAGE,
     NAMES_FILES,
     About,
+    ByAgent,
     Cursor,
     IdOf,
     Limit,
@@ -269,6 +270,7 @@ def list_(
     stack: OnStack | None = None,
     difficulty: Annotated[DifficultyWord, About("Of this difficulty.")] | None = None,
     tags: AnyOfTags | None = None,
+    by: ByAgent | None = None,
     limit: Limit = 20,
     cursor: Cursor | None = None,
 ) -> Listing:
@@ -283,6 +285,7 @@ def list_(
         stack=stack,
         difficulty=difficulty,
         tags=tags,
+        by=by,
         limit=limit,
         cursor=cursor,
     )

@@ -5,6 +5,7 @@ from typing import Annotated, Any, NotRequired, Unpack
 
 from typing_extensions import TypedDict
 
+from ctxhub.core.accounts.selectors.agents import author_id
 from ctxhub.core.hub.partial_reads import Excerpt, Opened, RequestedLines, clean_requested_lines
 from ctxhub.core.kit.answers import MAX_TOKENS
 from ctxhub.core.kit.clock import format_time
@@ -14,7 +15,7 @@ from ctxhub.core.kit.listing import Listing, make_cursor, preview, read_cursor
 from ctxhub.core.kit.pages import Condition, ListPlan
 from ctxhub.core.kit.tool_names import operation
 from ctxhub.core.text.parts import count_lines
-from ctxhub.core.toolbox.argument_types import About, RowsOf, Time, one_of
+from ctxhub.core.toolbox.argument_types import About, Author, RowsOf, Time, one_of
 from memory.scratchpads.models.scratchpad import PadChange
 from memory.scratchpads.rows.scratchpads import LISTED, PADS, WITH_CONTENT, PadRow
 from memory.scratchpads.rules.lines import outline
@@ -61,7 +62,7 @@ class ListedRevision(TypedDict):
     revision: int
     change: Annotated[str, one_of(*PadChange.labels)]
     length: Annotated[int, About("In characters.")]
-    agent: str
+    agent: Author
     at: Time
 
 
@@ -99,6 +100,7 @@ def list_scratchpads(
     workflow_id: int,
     *,
     include_content: bool = False,
+    by: str | None = None,
     limit: int = 50,
     cursor: str | None = None,
 ) -> Listing:
@@ -106,8 +108,10 @@ def list_scratchpads(
 
     With contents, a page ends where they would exceed PAGE_BYTES.
     """
-    in_workflow: Condition = ("d.workflow_id = %s", [workflow_id])
-    plan = ListPlan([in_workflow], order=["id"], is_empty=not 0 < workflow_id < 2**63)
+    conditions: list[Condition] = [("d.workflow_id = %s", [workflow_id])]
+    if by:
+        conditions.append(("d.agent_id = %s", [author_id(project_id, by)]))
+    plan = ListPlan(conditions, order=["id"], is_empty=not 0 < workflow_id < 2**63)
     page = PADS.page(project_id, plan, limit=limit, cursor=cursor, names=LISTED)
     rows = _with_contents(project_id, page.rows) if include_content else page.rows
     has_more = page.has_more or len(rows) < len(page.rows)

@@ -5,6 +5,7 @@ from typing import Annotated, Any
 
 from typing_extensions import TypedDict
 
+from ctxhub.core.accounts.selectors.agents import author_id
 from ctxhub.core.kit import sql
 from ctxhub.core.kit.clock import format_time
 from ctxhub.core.kit.errors import NotFound, shown
@@ -56,6 +57,7 @@ def list_workflows(
     *,
     active: bool | None = None,
     text: str | None = None,
+    by: str | None = None,
     limit: int = 20,
     cursor: str | None = None,
 ) -> Listing:
@@ -63,7 +65,7 @@ def list_workflows(
 
     `text` matches the name and metadata of a workflow, and the names and contents of its pads.
     """
-    page = WORKFLOWS.page(project_id, _plan(project_id, active, text), limit=limit, cursor=cursor)
+    page = WORKFLOWS.page(project_id, _plan(project_id, active, text, by), limit=limit, cursor=cursor)
     rows = [list(workflow_item(row).values()) for row in page.rows]
     return Listing(COLUMNS, rows, next=page.next, extra=page.total, cursor_after=page.cursor_after)
 
@@ -93,8 +95,10 @@ def open_workflows(project_id: int, names: Sequence[str], full: bool) -> dict[st
     return items
 
 
-def _plan(project_id: int, active: bool | None, text: str | None) -> ListPlan:
+def _plan(project_id: int, active: bool | None, text: str | None, by: str | None) -> ListPlan:
     conditions: list[Condition] = [] if active is None else [("d.is_active = %s", [active])]
+    if by:
+        conditions.append(("d.agent_id = %s", [author_id(project_id, by)]))
     if not text:
         return ListPlan(conditions)
     ids = _matching_ids(project_id, clean_query(text, "text"))

@@ -5,7 +5,7 @@ from typing import Annotated, NotRequired
 from typing_extensions import TypedDict
 
 from ctxhub.core.api.answers import joined
-from ctxhub.core.toolbox.argument_types import About, Time
+from ctxhub.core.toolbox.argument_types import About, Author, Time
 from memory.snapshots.selectors.snapshots import ActionLabel, Snapshot, TierLabel
 from memory.snapshots.services import snapshots as services
 
@@ -19,7 +19,7 @@ class ViewedSnapshot(TypedDict):
     tier: NotRequired[TierLabel]
     caused_by: NotRequired[Annotated[int | None, About("The id of its cause.")]]
     tags: NotRequired[list[str]]
-    agent: NotRequired[str]
+    agent: NotRequired[Author]
     at: NotRequired[Time]
     source: NotRequired[str]
 

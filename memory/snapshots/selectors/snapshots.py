@@ -13,7 +13,7 @@ from ctxhub.core.kit.errors import NotFound, shown
 from ctxhub.core.kit.inputs import read_id
 from ctxhub.core.kit.listing import Listing, preview
 from ctxhub.core.kit.tool_names import operation
-from ctxhub.core.toolbox.argument_types import About, RowsOf, Time, one_of
+from ctxhub.core.toolbox.argument_types import About, Author, RowsOf, Time, one_of
 from memory.snapshots.models.snapshot import ActionType, Tier
 from memory.snapshots.rows import LISTED, SNAPSHOTS, SnapshotRow
 from memory.snapshots.rules.tiers import tier_of
@@ -39,7 +39,7 @@ class ListedSnapshot(TypedDict):
     tier: TierLabel
     caused_by: Annotated[int | None, About("The id of its cause.")]
     tags: list[str]
-    agent: str
+    agent: Author
     at: Time
 
 
@@ -64,7 +64,7 @@ class Snapshot(Reasons):
     tier: TierLabel
     access_count: int
     last_accessed: Annotated[str | None, About(schema={"format": "date-time"})]
-    agent: str
+    agent: Author
     at: Time
     prediction: NotRequired[Annotated[dict[str, Any], About("How likely it is to be read again.")]]
 

@@ -8,7 +8,7 @@ from ctxhub.core.kit.clock import format_time
 from ctxhub.core.kit.inputs import WORD_LENGTH, clean_limit, clean_name
 from ctxhub.core.kit.listing import Listing, make_cursor, preview, read_cursor
 from ctxhub.core.kit.pages import Condition, ListPlan, Page
-from ctxhub.core.toolbox.argument_types import Time
+from ctxhub.core.toolbox.argument_types import Author, Time
 from ctxhub.core.vocabulary.selectors.names import find_vocabulary
 from sessions.sittings.models.session import WORKSPACE_LENGTH
 from sessions.sittings.rows.sessions import LISTED, ORDER, SESSIONS, SessionRow
@@ -22,7 +22,7 @@ LINEAGE_COLUMNS = ("session", "depth", "summary", "at")
 
 class ListedSession(TypedDict):
     session: int
-    agent: str
+    agent: Author
     workspace_id: str
     summary: str
     token_count: int

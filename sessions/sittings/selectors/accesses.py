@@ -5,13 +5,14 @@ from datetime import datetime
 # pydantic writes the answer's schema, and wants this TypedDict before Python 3.12.
 from typing_extensions import TypedDict
 
+from ctxhub.core.accounts.selectors.agents import author_id
 from ctxhub.core.events.selectors.events import moment_of
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.clock import format_time
 from ctxhub.core.kit.inputs import clean_limit, clean_moment
 from ctxhub.core.kit.listing import COUNTED_TO, Listing, make_cursor, read_cursor, total_of
 from ctxhub.core.paths.reading import reader_in
-from ctxhub.core.toolbox.argument_types import Time
+from ctxhub.core.toolbox.argument_types import Author, Time
 from sessions.sittings.inputs.resources import clean_access
 from sessions.sittings.selectors.calls import get_named
 from sessions.sittings.selectors.resources import AccessLabel
@@ -27,7 +28,7 @@ COLUMNS = ("path", "access", "agent", "session", "at")
 class ListedAccess(TypedDict):
     path: str
     access: AccessLabel
-    agent: str
+    agent: Author
     session: int
     at: Time
 
@@ -38,6 +39,7 @@ def list_accesses(
     path: str | None = None,
     session: str | None = None,
     access: str | int | None = None,
+    by: str | None = None,
     since: str | None = None,
     limit: int = 20,
     cursor: str | None = None,
@@ -48,7 +50,7 @@ def list_accesses(
     """
     limit = clean_limit(limit)
     after = _read_cursor(cursor) if cursor else None
-    query = _query(caller.project_id, path=path, session=session, access=access, since=since)
+    query = _query(caller.project_id, path=path, session=session, access=access, by=by, since=since)
     if query is None:
         return Listing(COLUMNS, [], extra={"total": 0})
     found = rows.list_accesses(query, limit + 1, after)
@@ -66,7 +68,13 @@ def list_accesses(
 
 
 def _query(
-    project_id: int, *, path: str | None, session: str | None, access: str | int | None, since: str | None
+    project_id: int,
+    *,
+    path: str | None,
+    session: str | None,
+    access: str | int | None,
+    by: str | None,
+    since: str | None,
 ) -> AccessQuery | None:
     """The filters; None if they name a file that does not exist."""
     kind = clean_access(access).value if access not in (None, "") else None
@@ -76,7 +84,8 @@ def _query(
     ids = find_resources(project_id, [file]) if file else {}
     if file and not ids:
         return None
-    return AccessQuery(project_id, ids[file] if file else None, session_id, kind, moment)
+    agent_id = author_id(project_id, by) if by else None
+    return AccessQuery(project_id, ids[file] if file else None, session_id, agent_id, kind, moment)
 
 
 def _read_cursor(cursor: str) -> tuple[datetime, int]:

@@ -14,7 +14,7 @@ from ctxhub.core.kit.clock import format_time
 from ctxhub.core.kit.errors import InvalidInput, NotFound, shown
 from ctxhub.core.kit.inputs import CONTENT_BYTES, read_id
 from ctxhub.core.kit.listing import PREVIEW_CHARACTERS, Listing, preview
-from ctxhub.core.toolbox.argument_types import About, RowsOf, Time
+from ctxhub.core.toolbox.argument_types import About, Author, RowsOf, Time
 from sessions.sittings.rows.sessions import SESSIONS, SHOWN, SessionRow, State
 from sessions.sittings.selectors.calls import CURRENT_FOR, get_named
 from sessions.sittings.sql.sessions import (
@@ -58,7 +58,7 @@ class Session(TypedDict):
     session: int
     name: NotRequired[str]
     workspace_id: str
-    agent: str
+    agent: Author
     summary: str
     token_count: int
     parent: int | None

@@ -23,11 +23,12 @@ class AccessRow:
 
 @frozen
 class AccessQuery:
-    """The filters of a list. The first of file, session and project that is given has an index of its own."""
+    """The filters of a list. The first given of file, session, agent and project has an index of its own."""
 
     project_id: int
     resource_id: int | None = None
     session_id: int | None = None
+    agent_id: int | None = None
     access: int | None = None
     since: datetime | None = None
 
@@ -37,6 +38,7 @@ class AccessQuery:
         leading = [
             ("resource_id", self.resource_id),
             ("session_id", self.session_id),
+            ("agent_id", self.agent_id),
             ("project_id", None if self.resource_id or self.session_id else self.project_id),
         ]
         given = [(column, value) for column, value in leading if value is not None]

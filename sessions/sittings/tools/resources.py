@@ -10,6 +10,7 @@ from ctxhub.core.toolbox.argument_types import (
     NAMES_FILES,
     SINCE,
     About,
+    ByAgent,
     Cursor,
     Limit,
     Number,
@@ -97,6 +98,7 @@ def accesses(
     path: Annotated[str, NAMES_FILES, About("Of this file.", OPTIONAL_PATH)] | None = None,
     session: OfSession | None = None,
     access: OfAccess | None = None,
+    by: ByAgent | None = None,
     since: Annotated[str, About(f"Made since. {SINCE}")] | None = None,
     limit: Limit = 20,
     cursor: Cursor | None = None,
@@ -107,7 +109,7 @@ def accesses(
     time ago ("7d") or an event cursor.
     """
     return list_accesses(
-        caller, path=path, session=session, access=access, since=since, limit=limit, cursor=cursor
+        caller, path=path, session=session, access=access, by=by, since=since, limit=limit, cursor=cursor
     )
 
 

@@ -6,6 +6,7 @@ from typing import Any, TypeVar, cast
 from django.db.models import F, Model, OuterRef, QuerySet, Subquery
 
 from ctxhub.core.kit import sql
+from ctxhub.core.kit.inputs import clean_name
 from ctxhub.core.models import Agent, Project
 
 KNOWN_AGENTS = 30
@@ -33,6 +34,11 @@ def find_agent_id(project_id: int, name: str) -> int | None:
     statement = "SELECT id FROM core_agent WHERE project_id = %s AND folded = %s"
     found = sql.rows(statement, [project_id, name.casefold()])
     return int(found[0][0]) if found else None
+
+
+def author_id(project_id: int, by: str) -> int:
+    """The id of the agent that the filter `by` of a list names; 0, which nobody has, if it is unknown."""
+    return find_agent_id(project_id, clean_name(by, "by")) or 0
 
 
 def ids_of_names(project_id: int, folded: Iterable[str]) -> dict[str, int]:

@@ -11,7 +11,7 @@ from ctxhub.core.kit import sql
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.clock import EventCursor, format_time
 from ctxhub.core.kit.frozen import frozen
-from ctxhub.core.kit.inputs import clean_limit, clean_moment, clean_names, clean_words
+from ctxhub.core.kit.inputs import clean_limit, clean_moment, clean_name, clean_names, clean_words
 from ctxhub.core.kit.listing import Listing, make_cursor, read_cursor
 from ctxhub.core.models import Event
 
@@ -109,11 +109,12 @@ def list_activity(
     *,
     since: str | None = None,
     agents: Sequence[str] | None = None,
+    by: str | None = None,
     verbs: Sequence[str] | None = None,
     limit: int = 20,
     cursor: str | None = None,
 ) -> Listing:
-    """A page of events, newest first: rows at, agent, verb, ref, note."""
+    """A page of events, newest first: rows at, agent, verb, ref, note. `by`: one more of the `agents`."""
     limit = clean_limit(limit)
     events = Event.objects.in_project(project_id)
     match clean_moment(since, "since"):
@@ -122,6 +123,7 @@ def list_activity(
         case datetime() as moment:
             events = events.filter(at__gte=moment)
     names = _clean_agents(project_id, agents or ())
+    names += [clean_name(by, "by").casefold()] if by else []
     if names:
         events = events.filter(agent__in=_agent_ids(project_id, names))
     if verbs_of_events := _verbs_of_events(clean_words(verbs, "verbs")):

@@ -20,6 +20,7 @@ from ctxhub.core.toolbox.argument_types import (
     SINCE,
     About,
     Agents,
+    ByAgent,
     Cursor,
     Limit,
     Number,
@@ -77,6 +78,7 @@ def activity(
     caller: Caller,
     since: Since | None = None,
     agents: Annotated[Agents, About("Only by these agents.")] | None = None,
+    by: ByAgent | None = None,
     verbs: Annotated[Words, About("Only created, updated, deprecated, deleted.")] | None = None,
     limit: Limit = 20,
     cursor: Cursor | None = None,
@@ -87,7 +89,7 @@ def activity(
     ago ("30m", "7d") or an event cursor ("e1234").
     """
     return events.list_activity(
-        caller.project_id, since=since, agents=agents, verbs=verbs, limit=limit, cursor=cursor
+        caller.project_id, since=since, agents=agents, by=by, verbs=verbs, limit=limit, cursor=cursor
     )
 
 
