@@ -15,7 +15,7 @@ from ctxhub.core.toolbox.actions import action, tool
 from ctxhub.core.toolbox.argument_types import (
     About,
     AsIds,
-    ByAgent,
+    ByAgentUndeclared,
     Cursor,
     IdOf,
     Limit,
@@ -112,7 +112,7 @@ def workflows_(
     caller: Caller,
     active: Annotated[bool, About("Only those that are open; false: only the closed ones.")] | None = None,
     text: Annotated[str, About("All its words stand in the name, the metadata or a pad.")] | None = None,
-    by: ByAgent | None = None,
+    by: ByAgentUndeclared | None = None,
     limit: Limit = 20,
     cursor: Cursor | None = None,
 ) -> Listing:
@@ -167,7 +167,7 @@ def list_(
     caller: Caller,
     workflow_id: Annotated[WorkflowId, About("Of this workflow.")],
     include_content: Annotated[bool, About("With their texts, as many as an answer holds.")] = False,
-    by: ByAgent | None = None,
+    by: ByAgentUndeclared | None = None,
     limit: Annotated[Limit, About("How many items a page holds; left out: 50.")] = 50,
     cursor: Cursor | None = None,
 ) -> Listing:

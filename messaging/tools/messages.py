@@ -15,7 +15,7 @@ from ctxhub.core.toolbox.argument_types import (
     About,
     Agents,
     AsIds,
-    ByAgent,
+    ByAgentUndeclared,
     Cursor,
     IdOf,
     Items,
@@ -152,7 +152,7 @@ def inbox(
     priority: Annotated[Word, About("Of exactly this priority.", {"enum": Priority.labels})] | None = None,
     type: OfType | None = None,  # The contract's name.
     state: InState | None = None,
-    by: ByAgent | None = None,
+    by: ByAgentUndeclared | None = None,
     since: Annotated[str, About(f"Sent since. {SINCE}")] | None = None,
     limit: Limit = 20,
     cursor: Cursor | None = None,

@@ -305,6 +305,8 @@ SINCE = 'A time ("2026-11-21T10:00:00Z"), a time ago ("30m", "7d") or an event\'
 InLayer = Annotated[str, About("In this layer.")]
 InScope = Annotated[str, About("In this scope; `api/*` means every one below.")]
 ByAgent = Annotated[str, About("By this agent.")]
+# Of lists that are seldom filtered so: it works like the others, and costs nothing in every session.
+ByAgentUndeclared = Annotated[ByAgent, UNDECLARED]
 WithTags = Annotated[Words, About("With these tags.")]
 Match = Annotated[str, Says("any|all", in_description=False), About("Any of the tags (left out), or all.")]
 AT_MOST_A_PAGE = {"minimum": 1, "maximum": MAX_LIMIT}

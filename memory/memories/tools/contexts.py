@@ -8,7 +8,7 @@ from ctxhub.core.kit.limits import NAME, QUESTION
 from ctxhub.core.kit.listing import Listing
 from ctxhub.core.kit.unset import UNSET, Unset
 from ctxhub.core.toolbox.actions import action
-from ctxhub.core.toolbox.argument_types import About, ByAgent, Cursor, Limit, Object, Ref, Words
+from ctxhub.core.toolbox.argument_types import About, ByAgentUndeclared, Cursor, Limit, Object, Ref, Words
 from memory.memories.lists.contexts import list_contexts
 from memory.memories.selectors import context_suggestions as selectors
 from memory.memories.selectors.context_suggestions import ContextSuggestion
@@ -48,7 +48,7 @@ def context_create(
 def contexts(
     caller: Caller,
     text: Annotated[str, About("Words that its name, description, stack or tags hold.")] | None = None,
-    by: ByAgent | None = None,
+    by: ByAgentUndeclared | None = None,
     limit: Limit = 20,
     cursor: Cursor | None = None,
 ) -> Listing:
