@@ -313,7 +313,7 @@ def test_another_name_of_refs_is_mended(ada: Caller, given: str) -> None:
 def test_what_is_named_otherwise_is_shown_as_a_ref(ada: Caller, named: dict[str, Any], ref: str) -> None:
     with pytest.raises(InvalidInput) as refused:
         call(ada, "delete", named)
-    assert f"takes refs: {ref}." in refused.value.hint
+    assert refused.value.details["call"] == {"tool": "delete", "refs": [ref]}
 
 
 # -- Rights ----------------------------------------------------------------------------------------

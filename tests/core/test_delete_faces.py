@@ -55,7 +55,7 @@ def test_over_stdio_on_both_surfaces(apollo: Project, surface: str) -> None:
         assert client.tools()[-1]["name"] == "delete"
         client.call("decision_set", key="a", value="v")
         old = client.call("decision_delete", key="a")
-        assert (old["call"], old["hint"]) == ({"tool": "delete"}, "delete takes refs: decision:a.")
+        assert old["call"] == {"tool": "delete", "refs": ["decision:a"]}
         assert client.call("delete", refs='["decision:a"]')["rows"] == [["decision:a", "deleted"]]
         assert client.call("delete", refs=["decision:a"])["error"] == "not_found"
 
@@ -118,5 +118,5 @@ def test_the_old_addresses_say_where_to_go(
     ada_rest: RestClient, address: str, body: dict[str, Any], ref: str
 ) -> None:
     reply = ada_rest.post(address, body)
-    assert (reply.status, reply.body["call"]) == (400, {"tool": "delete"})
-    assert reply.body["hint"] == f"delete takes refs: {ref}."
+    assert (reply.status, reply.body["call"]) == (400, {"tool": "delete", "refs": [ref]})
+    assert reply.body["leave_out"] == list(body)

@@ -172,7 +172,8 @@ def test_missing_arguments_are_named() -> None:
         ("Tags", "tags"),
         ("tag", "tags"),
         ("context_key", "key"),
-        ("from_agent", "agent"),
+        ("from_agent", None),
+        ("parent", None),
         ("zzz", None),
     ],
 )

@@ -166,7 +166,6 @@ def test_did_you_mean_translates_action_names_of_the_source(
     ("action", "name", "suggestion"),
     [
         ("add", "constraint_text", "text"),
-        ("add", "created_by", "agent"),
         ("list", "active_only", "status"),
     ],
 )

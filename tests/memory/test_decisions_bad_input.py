@@ -88,7 +88,7 @@ def test_an_error_suggests_the_right_call(agent: McpClient) -> None:
     assert agent.call("decision", "set", key="k", valeu="y")["did_you_mean"] == {"valeu": "value"}
     assert agent.call("decision", "list", decided_by="ada")["did_you_mean"] == {"decided_by": "by"}
     answer = agent.call("decision", "set", key="k", value="x", from_agent="ada")
-    assert answer["did_you_mean"] == {"from_agent": "agent"}
+    assert answer["hint"] == "Leave out from_agent: you speak as ben."
     assert agent.call("decision", reason="x")["allowed"] == ["deprecate"]
 
 

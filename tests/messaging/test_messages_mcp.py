@@ -141,9 +141,10 @@ def test_arguments_are_accepted_in_the_formats_of_clients(
         (
             "send",
             {"text": "x", "from_agent": "ben"},
-            {"error": "invalid", "did_you_mean": {"from_agent": "agent"}},
+            {"leave_out": ["from_agent"], "hint": "Leave out from_agent: you speak as ada."},
         ),
-        ("inbox", {"agent_name": "ben"}, {"error": "invalid", "did_you_mean": {"agent_name": "agent"}}),
+        ("inbox", {"agent_name": "ben"}, {"error": "invalid", "hint": "You speak as ada."}),
+        ("inbox", {"agent_name": "ada"}, {"leave_out": ["agent_name"]}),
         ("inbox", {"unread_only": True}, {"error": "invalid", "did_you_mean": {"unread_only": "unread"}}),
         (
             "inbox",

@@ -1,21 +1,22 @@
 """Builds the InvalidInput errors of malformed requests."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Sequence
 
 from django.forms import Form
 
 from ctxhub.core.kit.errors import InvalidInput, shown_all, unknown_word
-from ctxhub.core.toolbox.suggestions import suggest_arguments
+from ctxhub.core.toolbox.argument_repairs import Taken, repair
 
 
-def refuse_unknown(given: Iterable[str], known: Sequence[str], what: str) -> None:
-    """Raise InvalidInput, with suggestions, unless every name is known."""
-    names = list(given)
-    unknown = [name for name in names if name not in known]
+def refuse_unknown(given: Collection[str], known: Sequence[str], what: str) -> None:
+    """Raise InvalidInput, with suggestions, unless every name is known. `what`: field or parameter."""
+    unknown = [name for name in given if name not in known]
     if unknown:
+        repaired = repair(given, Taken(known, writes=what == "field"))
         raise InvalidInput(
             f"There is no {what} {shown_all(unknown)}.",
-            did_you_mean=suggest_arguments(unknown, known, names),
+            hint=" ".join(repaired.advice),
+            **repaired.details,
             allowed=list(known),
         )
 

@@ -1,7 +1,7 @@
 """`@action`: the registry of all operations that agents can call. Does not depend on MCP."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import field
+from dataclasses import field, replace
 from functools import cached_property
 from inspect import cleandoc
 from types import UnionType
@@ -15,18 +15,20 @@ from ctxhub.core.kit.errors import InvalidInput, shown
 from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.kit.listing import HoldsLists, Listing
 from ctxhub.core.kit.tool_names import call_of, flat_name, is_flat, is_offered
-from ctxhub.core.refusals.services import KIND_OF_NAME, ref_in
+from ctxhub.core.toolbox.argument_repairs import MOST_NAMES, Taken
 from ctxhub.core.toolbox.argument_types import present
 from ctxhub.core.toolbox.arguments import Argument, Arguments
 from ctxhub.core.toolbox.common_arguments import AGENT, BUDGET, COMMON, EXACT, FORMAT, SECRET, SESSION
+from ctxhub.core.toolbox.leading import called
+from ctxhub.core.toolbox.spelling import squeezed
 from ctxhub.core.toolbox.suggestions import (
-    MOST_NAMES,
+    Suggestion,
     fitting_action,
-    misfit,
-    squeezed,
+    said_action,
     suggest_action,
-    suggest_arguments,
+    suggest_default,
     suggest_operation,
+    suggestion,
 )
 
 FunctionT = TypeVar("FunctionT", bound=Callable[..., Any])
@@ -111,6 +113,16 @@ class Action:
         """Its name and its aliases."""
         return (self.last_name, *self.also_known_as)
 
+    @property
+    def reads(self) -> bool:
+        """Whether it writes nothing, or only where an argument asks for that."""
+        return not self.writes or self.scope == READ
+
+    @cached_property
+    def spellings(self) -> frozenset[str]:
+        """Its names, its aliases and its flat name, without case and separators."""
+        return frozenset(map(squeezed, (self.flat_name, *self.names)))
+
     @cached_property
     def known(self) -> list[str]:
         """The names of all arguments that a call may have."""
@@ -131,24 +143,33 @@ class Action:
         If the unknown arguments fit another operation, `call` in the error names it.
         """
         try:
-            return self.arguments.check(given, self.shown_name, also=self.also_allowed)
+            return self.arguments.check(
+                given, self.shown_name, also=self.also_allowed, writes=self.writes, noun=self.tool
+            )
         except InvalidInput as error:
             arguments = present(given)
             unknown = [name for name in arguments if name not in self.known]
-            if len(error.details.get("did_you_mean", {})) < len(unknown) <= MOST_NAMES:
-                self._suggest_other(error, arguments)
-            if unknown and not error.hint and "call" not in error.details:
-                error.hint = _hint_of_refs(self, arguments)
+            if unknown:
+                self._suggest_other(error, arguments, unknown)
             raise
 
-    def _suggest_other(self, error: InvalidInput, given: Collection[str]) -> None:
-        if other := fitting_action(self, _offered_tools().values(), given):
-            unknown = [name for name in given if name not in other.known]
-            error.details |= {
-                "did_you_mean": suggest_arguments(unknown, other.known, given),
-                "call": call_of(other.tool, other.name),
-                "missing": [],
-            }
+    def _suggest_other(self, error: InvalidInput, given: Mapping[str, Any], unknown: Sequence[str]) -> None:
+        own = suggestion(self, given)
+        other = None
+        if own.repair.unknown and len(unknown) <= MOST_NAMES:
+            other = fitting_action(self, _offered_tools().values(), given)
+        if other or own.repair.instead:
+            chosen = other or own
+            error.hint = " ".join(chosen.repair.advice)
+            error.details |= {**chosen.repair.details, "call": _call_of(chosen)}
+        elif "refs" in self.taken.required and "refs" not in {*given, *own.repair.renamed.values()}:
+            error.hint = error.hint or f"{self.shown_name} takes refs: a kind, a colon and an id or key."
+
+    @cached_property
+    def taken(self) -> Taken:
+        """What a call may have, for repairs."""
+        also = [argument.name for argument in self.common]
+        return self.arguments.taken(also, writes=self.writes, noun=self.tool)
 
     @cached_property
     def common(self) -> tuple[Argument, ...]:
@@ -250,53 +271,56 @@ class Tool:
                 return default
         return None
 
-    def action_for(self, given: Mapping[str, Any]) -> Action | None:
-        """Return the action that a call with these arguments runs, or None if it is invalid."""
-        name = given.get("action")
-        try:
-            return self.pick(name if isinstance(name, str) else None, given.keys() - {"action"})
-        except InvalidInput:
-            return None
-
     def _missing_action(self, given: Collection[str]) -> InvalidInput:
-        strange = [name for name in given if all(name not in a.known for a in self.actions.values())]
-        meant = suggest_arguments(strange, ["action"], given)
         fitting = [a for a in self.actions.values() if set(given) <= {*a.arguments.names, *COMMON_ARGUMENTS}]
-        likely = () if meant else self._by_likelihood(fitting)
-        suggested = next((a for a in likely if misfit(a, given) == 0), None)
-        unknown = [name for name in given if suggested and name not in suggested.known]
+        missing = [] if is_flat() else ["action"]
+        details: dict[str, Any] = {"missing": missing}
+        advice: Sequence[str] = ()
+        if meant := self._meant_action(given) or suggest_default(self, given):
+            advice = meant.repair.advice
+            details |= {**meant.repair.details, "missing": [*missing, *meant.repair.missing]}
+            details["call"] = _call_of(meant)
         return InvalidInput(
             f"There is no tool {shown(self.name)}." if is_flat() else f"{self.name} needs an action.",
-            missing=[] if is_flat() else ["action"],
-            call=call_of(suggested.tool, suggested.name) if suggested else None,
-            did_you_mean=suggest_arguments(unknown, suggested.known, given) if suggested else meant or None,
+            **details,
             allowed=[action.call_name for action in fitting or self.actions.values()],
-            hint=self._hint,
+            hint=" ".join([*advice, self._hint]),
         )
 
-    def _by_likelihood(self, fitting: Sequence[Action]) -> list[Action]:
-        """Return the actions that do not destroy, the most likely ones first."""
-        usual = [self.actions[action] for _, action in self.otherwise]
-        likely = dict.fromkeys(a.name for a in (*fitting, *usual, *self.actions.values()))
-        return [self.actions[name] for name in likely if not self.actions[name].destroys]
+    def _meant_action(self, given: Collection[str]) -> Suggestion | None:
+        """What a call means that has its action under another name, or within an object."""
+        strange = [name for name in given if all(name not in a.known for a in self.actions.values())]
+        said = said_action(given, strange)
+        if said is None:
+            return None
+        name, value = said
+        rest = {other: given[other] for other in given if other != name}  # type: ignore[index]
+        action = self.named(value)
+        found = suggestion(action, rest) if action else suggest_action(self, value, rest, _offered_tools())
+        if found is None or not name:
+            return found
+        return Suggestion(found.action, replace(found.repair, left_out=[name, *found.repair.left_out]))
 
     def _refuse_unknown(self, name: str, given: Collection[str]) -> Action:
         found = suggest_action(self, name, given, _offered_tools())
-        details: dict[str, Any] = {"did_you_mean": found.call_name if found else None}
-        if found is None and (elsewhere := suggest_operation(name, _offered_tools(), dict.fromkeys(given))):
-            details = _call_details(*elsewhere)
-        hint = self._hint
-        if found and found.tool != self.name:
-            details = _call_details(_tools[found.tool], found)
-            hint = _hint_of_refs(found, given, self.name)
-        raise InvalidInput(
+        error = InvalidInput(
             f"There is no tool {shown(flat_name(self.name, name))}."
             if is_flat()
             else f"{self.name} has no action {shown(name)}.",
-            **details,
+            **(_details_of(found, self.name) if found else {}),
             allowed=[action.call_name for action in self.actions.values()],
-            hint=hint,
+            hint=" ".join(found.repair.advice) if found else f"{self._elsewhere(name)}{self._hint}",
         )
+        raise error
+
+    def _elsewhere(self, name: str) -> str:
+        """Where an action of this name is: not suggested, as it writes something else."""
+        others = [a for a in called(name, _offered_tools().values()) if squeezed(a.name) == squeezed(name)]
+        if not others or len(others) > 2:
+            return ""
+        if is_flat():
+            return f"There is {' and '.join(action.flat_name for action in others)}. "
+        return f"{name} is an action of {' and '.join(action.tool for action in others)}. "
 
     @property
     def _hint(self) -> str:
@@ -402,12 +426,12 @@ def find_tool(name: str, among: Sequence[str] | None = None, given: Mapping[str,
         return _tools[name]
     known = list(_offered_tools() if among is None else among)
     arguments = present(given or {})
-    found = suggest_operation(name, {tool: _tools[tool] for tool in known}, arguments)
-    meant = found and (found[1] or found[0].action_for(arguments))
+    tool_, found = suggest_operation(name, {tool: _tools[tool] for tool in known}, arguments) or (None, None)
+    details = _details_of(found) if found else {"did_you_mean": tool_.name} if tool_ and not is_flat() else {}
     raise InvalidInput(
         f"There is no tool {shown(name)}.",
-        **(_call_details(found[0], meant) if found else {}),
-        hint=_hint_of_refs(meant, arguments, found[0].name) if found and meant else "",
+        **details,
+        hint=" ".join(found.repair.advice) if found else "",
         allowed=_shown_tools(known),
     )
 
@@ -416,20 +440,24 @@ def _offered_tools() -> dict[str, Tool]:
     return {name: tool for name, tool in _tools.items() if is_offered(name)}
 
 
-def _call_details(tool: Tool, action: Action | None) -> dict[str, Any]:
-    if action is None:
-        return {"did_you_mean": tool.name} if not is_flat() else {}
-    call = call_of(action.tool, action.name)
-    return {"did_you_mean": call["tool"], "call": call}
+def _details_of(found: Suggestion, tool: str = "") -> dict[str, Any]:
+    """The details of an error about a name. `tool`: the one that was called, if it exists.
+
+    An action of that tool is only named, unless the arguments are wrong, too.
+    """
+    action, repaired = found.action, found.repair
+    details = {name: value for name, value in repaired.details.items() if value}
+    if not repaired.given:
+        details.pop("missing", None)
+    if action.tool == tool and not details and not is_flat():
+        return {"did_you_mean": action.call_name}
+    call = _call_of(found)
+    word = action.call_name if action.tool == tool else call["tool"]
+    return {"did_you_mean": word, **details, "call": call}
 
 
-def _hint_of_refs(meant: Action, given: Collection[str], tool: str = "") -> str:
-    """How to write what a call to `tool` names, if the operation that is meant takes refs."""
-    if "refs" not in meant.arguments.names or "refs" in given or not isinstance(given, Mapping):
-        return ""
-    kinds = {"id": tool} if tool not in ("", meant.tool) else {}
-    ref = ref_in(given, {**kinds, **KIND_OF_NAME, "session": "session"})
-    return f"{meant.shown_name} takes refs: {ref or 'memory:17'}."
+def _call_of(found: Suggestion) -> dict[str, Any]:
+    return {**call_of(found.action.tool, found.action.name), **found.repair.instead}
 
 
 def _shown_tools(names: Sequence[str]) -> list[str]:

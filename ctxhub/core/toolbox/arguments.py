@@ -24,6 +24,7 @@ from typing_extensions import TypedDict
 from ctxhub.core.kit.errors import SHOWN_NAMES, InvalidInput, shown_all, unknown_word
 from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.kit.unset import UNSET, Unset
+from ctxhub.core.toolbox.argument_repairs import Taken, repair
 from ctxhub.core.toolbox.argument_types import (
     NAMES_FILES,
     UNDECLARED,
@@ -39,7 +40,6 @@ from ctxhub.core.toolbox.argument_types import (
 from ctxhub.core.toolbox.json_schemas import argument_schema
 from ctxhub.core.toolbox.other_names import OF_CALLS, by_declared_names, other_names
 from ctxhub.core.toolbox.plain_values import Reader, reader_of
-from ctxhub.core.toolbox.suggestions import suggest_arguments
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter, ValidationError
@@ -257,18 +257,26 @@ class Arguments:
     def _over_rest(self) -> "TypeAdapter[dict[str, Any]]":
         return _adapter({a.name: _field(a, _strict(a)) for a in self.all}, strict=True)
 
-    def check(self, given: Mapping[str, Any], call: str, also: Sequence[str] = ()) -> dict[str, Any]:
+    def check(
+        self,
+        given: Mapping[str, Any],
+        call: str,
+        also: Sequence[str] = (),
+        *,
+        writes: bool = False,
+        noun: str = "",
+    ) -> dict[str, Any]:
         """Validate and convert arguments, and drop those that are null. Raises InvalidInput.
 
-        `also`: further arguments that the call takes, which the error lists as allowed.
+        `also`: further arguments that the call takes, which the error lists as allowed. `writes`, `noun`:
+        what the operation does to objects of which kind, for its suggestions.
         """
         arguments = present(given)
         if (read := self._read_plain(arguments)) is not None:
             return read
         # Before pydantic, which describes each of 100,000 problems while all other threads wait.
         if unknown := [name for name in arguments if name not in self._readers]:
-            missing = [name for name in self.names if name in self._required and name not in arguments]
-            raise self._refusal(Problems(unknown, missing, ()), call, arguments, also)
+            raise self._unknown(unknown, call, arguments, also, self.taken(also, writes=writes, noun=noun))
         from pydantic import ValidationError  # It is slow to load, and few calls need it.
 
         try:
@@ -276,7 +284,7 @@ class Arguments:
                 self._over_mcp.validate_python(beginnings)
             return self._over_mcp.validate_python(arguments)
         except ValidationError as error:
-            raise self._refusal(Problems.of(error), call, arguments, also) from None
+            raise self._refusal(Problems.of(error), call, arguments) from None
 
     def _read_plain(self, arguments: Mapping[str, Any]) -> dict[str, Any] | None:
         """Return the checked arguments if they have the declared types, else None."""
@@ -298,17 +306,22 @@ class Arguments:
         fixed = {argument.name for argument in self.all if argument.has_fixed_words}
         return {name: value for name, value in checked.items() if name not in fixed}
 
-    def _refusal(
-        self, problems: Problems, call: str, given: Mapping[str, Any], also: Sequence[str]
+    def taken(self, also: Sequence[str] = (), *, writes: bool, noun: str) -> Taken:
+        """What a call may have, for repairs."""
+        return Taken([*self.names, *also], {a.name: a for a in self.all}, writes, noun)
+
+    def _unknown(
+        self, unknown: Sequence[str], call: str, given: Mapping[str, Any], also: Sequence[str], taken: Taken
     ) -> InvalidInput:
-        if problems.unknown:
-            suggested = suggest_arguments(problems.unknown, [*self.names, *also], given)
-            return InvalidInput(
-                f"{call} has no argument {shown_all(problems.unknown)}.",
-                did_you_mean=suggested,
-                missing=[name for name in problems.missing if name not in suggested.values()],
-                allowed=[*self.names, *also],
-            )
+        repaired = repair(given, taken)
+        return InvalidInput(
+            f"{call} has no argument {shown_all(unknown)}.",
+            hint=" ".join(repaired.advice),
+            **repaired.details,
+            allowed=[*self.names, *also],
+        )
+
+    def _refusal(self, problems: Problems, call: str, given: Mapping[str, Any]) -> InvalidInput:
         if missing := list(problems.missing):
             return InvalidInput(
                 f"{call} needs {', '.join(missing)}.", missing=missing, hint=f"Arguments: {self}"

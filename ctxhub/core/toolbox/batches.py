@@ -25,6 +25,7 @@ def _checked(item: Any, action: Action) -> Mapping[str, Any] | CtxhubError:
     # Some models write an item as they would write the call.
     arguments = {name: value for name, value in item.items() if (name, value) != ("action", action.name)}
     try:
-        return action.arguments.check(action.arguments.by_declared_names(arguments), action.shown_name)
+        declared = action.arguments.by_declared_names(arguments)
+        return action.arguments.check(declared, action.shown_name, writes=action.writes, noun=action.tool)
     except CtxhubError as error:
         return error

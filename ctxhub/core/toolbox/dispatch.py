@@ -46,7 +46,7 @@ def call(
     that takes too much processor time is stopped: TooMuchWork.
     """
     try:
-        with telling_outcome():
+        with telling_outcome(), acting(caller):
             return _call(caller, tool_name, arguments, request_id)
     except CtxhubError as error:
         if is_refusal(error):
@@ -89,7 +89,8 @@ def _run(caller: Caller, action: Action, given: dict[str, Any], request_id: str 
     allowing, exact = _take_allow_secret(action, given), _take_exact(action, given)
     caller = caller.for_call(allow_secret=bool(allowing)).with_exact_paths(bool(exact))
     shape, budget = _take_format(action, given), _take_budget(action, given)
-    checked = action.check(given)
+    with acting(caller):
+        checked = action.check(given)
 
     def run() -> Any:
         answer = action.run(caller, **checked)
