@@ -8,9 +8,11 @@ from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
-from urllib.parse import quote
+from urllib.parse import quote, urlsplit
 
 import dj_database_url
+
+from ctxhub.env_file import BadEnvFile, read_env_file
 
 T = TypeVar("T")
 
@@ -51,6 +53,11 @@ def names(name: str, default: str = "") -> list[str]:
 def kept(name: str) -> str:
     """The value in `.env`, "" if it has none. A process with an almost empty environment has no other."""
     return _dotenv().get(name, "")
+
+
+def kept_names() -> list[str]:
+    """The names in `.env`, in its order."""
+    return list(_dotenv())
 
 
 def choice(name: str, allowed: Sequence[str], default: str) -> str:
@@ -96,6 +103,24 @@ def _root(value: str) -> tuple[str, Path]:
     return project.strip(), folder
 
 
+def origin(name: str, default: str) -> str:
+    """The URL of a server's root, without a slash at its end: https://hub.example.com."""
+
+    def to_origin(raw: str) -> str:
+        parts = urlsplit(raw)
+        if parts.scheme not in ("http", "https") or not parts.hostname or "@" in parts.netloc:
+            raise ValueError("say https://hub.example.com, with a port if it has one")
+        _ = parts.port  # It raises ValueError for one that is no number.
+        if parts.path.strip("/") or parts.query or parts.fragment:
+            raise ValueError(
+                "a hub answers at the root of its host only; give it a host of its own, "
+                "such as https://ctxhub.example.com"
+            )
+        return f"{parts.scheme}://{parts.netloc}"
+
+    return _read(name, default, to_origin)
+
+
 def database(name: str, default: Path, default_of: str) -> dict[str, Any]:
     """Django's database settings for the URL in the variable, or without one for the SQLite file `default`.
 
@@ -121,6 +146,11 @@ def _parsed(name: str, url: str) -> Mapping[str, Any]:
     scheme = url.partition(":")[0]
     if scheme not in SCHEMES:
         raise BadVariable(f"{name} cannot be used: it begins with {scheme[:20]!r}; {URLS}.")
+    if "#" in url:
+        raise BadVariable(f"{name} cannot be used: a # would end it; write %23 instead.")
+    query = url.partition("?")[2]
+    if "?" in url and not all("=" in option for option in query.split("&")):
+        raise BadVariable(f"{name} cannot be used: a ? begins options; write %3F for one in a name.")
     try:
         parsed = dj_database_url.parse(url)
     except ValueError as error:
@@ -223,13 +253,7 @@ def _to_bool(raw: str) -> bool:
 
 @cache
 def _dotenv() -> dict[str, str]:
-    file = ROOT / ".env"
-    if not file.exists():
-        return {}
-    lines = (line.strip() for line in file.read_text().splitlines())
-    pairs = (
-        line.removeprefix("export ").partition("=")
-        for line in lines
-        if "=" in line and not line.startswith("#")
-    )
-    return {name.strip(): value.strip().strip("\"'") for name, _, value in pairs}
+    try:
+        return read_env_file(ROOT / ".env")
+    except BadEnvFile as error:
+        raise BadVariable(str(error)) from error

@@ -24,7 +24,7 @@ _read_key = partial(env.secret_key, "CTXHUB_SECRET_KEY", VAR_DIR / "secret_key",
 SECRET_KEY: Any = _read_key() if env.text("CTXHUB_SECRET_KEY") else SimpleLazyObject(_read_key)
 SECRET_KEY_FALLBACKS = env.names("CTXHUB_SECRET_KEY_FALLBACKS")
 ALLOWED_HOSTS = env.names("CTXHUB_ALLOWED_HOSTS", "localhost,127.0.0.1,[::1]")
-BASE_URL = env.text("CTXHUB_BASE_URL", "http://127.0.0.1:8000").rstrip("/")
+BASE_URL = env.origin("CTXHUB_BASE_URL", "http://127.0.0.1:8000")
 CORS_ORIGINS = env.names("CTXHUB_CORS_ORIGINS")
 RATE_LIMIT = env.number("CTXHUB_RATE_LIMIT", 0)
 MAX_CONNECTIONS = env.number("CTXHUB_MAX_CONNECTIONS", 1_000, at_least=10)

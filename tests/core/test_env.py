@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from ctxhub import env
+from ctxhub.management.unread_variables import unread_variables
 
 EXAMPLE = env.ROOT / ".env.example"
 STRONG = "0123456789-abcdefghijklmnopqrstuvwxyz-ABCDEF"
@@ -151,6 +152,54 @@ def test_a_default_database_in_an_impossible_folder_is_refused(monkeypatch: pyte
         database(Path("/dev/null/var/hub.sqlite3"))
 
 
+@pytest.mark.parametrize(
+    ("url", "reason"),
+    [
+        ("sqlite:////srv/c#/hub.db", "write %23 instead"),
+        ("postgres://ada:p#w@db.example/hub", "write %23 instead"),
+        ("sqlite:////srv/what?/hub.db", "write %3F for one in a name"),
+    ],
+)
+def test_a_sign_that_ends_a_path_or_password_is_refused(
+    monkeypatch: pytest.MonkeyPatch, url: str, reason: str
+) -> None:
+    monkeypatch.setenv("DATABASE_URL", url)
+    with pytest.raises(env.BadVariable, match=reason):
+        database(Path("/tmp/hub.sqlite3"))
+
+
+def test_an_escaped_sign_is_part_of_the_path(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / "c#").mkdir()
+    monkeypatch.setenv("DATABASE_URL", f"sqlite:///{tmp_path}/c%23/hub.db")
+    assert database(Path("/tmp/hub.sqlite3"))["NAME"] == f"{tmp_path}/c#/hub.db"
+
+
+# -- The URL of the hub ----------------------------------------------------------------------------
+
+
+def test_the_url_of_a_hub_is_the_root_of_a_server(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CTXHUB_BASE_URL", "https://hub.example.com:8443/")
+    assert env.origin("CTXHUB_BASE_URL", "") == "https://hub.example.com:8443"
+
+
+@pytest.mark.parametrize(
+    ("url", "reason"),
+    [
+        ("https://hub.example.com/ctxhub", "at the root of its host only"),
+        ("https://hub.example.com/?a=b", "at the root of its host only"),
+        ("hub.example.com", "say https://hub.example.com"),
+        ("ftp://hub.example.com", "say https://hub.example.com"),
+        ("https://", "say https://hub.example.com"),
+        ("https://[::1", "cannot be used"),
+        ("https://hub.example.com:port", "cannot be used"),
+    ],
+)
+def test_another_url_of_a_hub_is_refused(monkeypatch: pytest.MonkeyPatch, url: str, reason: str) -> None:
+    monkeypatch.setenv("CTXHUB_BASE_URL", url)
+    with pytest.raises(env.BadVariable, match=reason):
+        env.origin("CTXHUB_BASE_URL", "")
+
+
 # -- The secret key --------------------------------------------------------------------------------
 
 
@@ -203,6 +252,36 @@ def test_the_example_changes_nothing_until_uncommented(root: Path) -> None:
     assert env._dotenv() == {}
 
 
+def test_a_byte_order_mark_belongs_to_no_name(root: Path) -> None:
+    (root / ".env").write_text("CTXHUB_A=a\r\nCTXHUB_B=b\r\n", encoding="utf-8-sig")
+    assert (env.text("CTXHUB_A"), env.text("CTXHUB_B")) == ("a", "b")
+
+
+def test_a_comment_may_follow_a_value_and_a_sign_within_it_is_none(root: Path) -> None:
+    (root / ".env").write_text("CTXHUB_A=true # as it should be\nCTXHUB_B=/srv/c#/x\nCTXHUB_C='a # b'\n")
+    assert [env.text(f"CTXHUB_{name}") for name in "ABC"] == ["true", "/srv/c#/x", "a # b"]
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        ("CTXHUB_A=true\n".encode("utf-16"), "is UTF-16: save it as UTF-8"),
+        ("CTXHUB_A=true\n".encode("utf-16-le"), "is no text: save it as UTF-8"),
+        (b"# one\n# caf\xe9\nCTXHUB_A=1\n", "line 2: its letters are not UTF-8"),
+        (b"\n\nCTXHUB_TOKEN ctx_secret\nCTXHUB_A=1\n", "line 3: say NAME=value there, or begin it with #"),
+        (b"CTXHUB_A=1\nCTXHUB_B\n", "line 2: say NAME=value"),
+        (b"CTXHUB_A='open\n", "line 1: say NAME=value"),
+    ],
+)
+def test_a_file_that_cannot_be_read_is_refused_without_its_values(
+    root: Path, content: bytes, reason: str
+) -> None:
+    (root / ".env").write_bytes(content)
+    with pytest.raises(env.BadVariable, match=reason) as refused:
+        env.text("CTXHUB_A")
+    assert "secret" not in str(refused.value)
+
+
 # -- .env.example ----------------------------------------------------------------------------------
 
 
@@ -225,3 +304,28 @@ def test_the_example_explains_each_variable() -> None:
     lines = EXAMPLE.read_text().splitlines()
     above = [lines[at - 1] for at, line in enumerate(lines) if re.match(r"#[A-Z_]+=", line)]
     assert all(line.startswith("# ") for line in above)
+
+
+# -- Names that nothing reads ----------------------------------------------------------------------
+
+
+def test_a_mistyped_name_is_told(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (root / ".env.example").write_text(EXAMPLE.read_text())
+    (root / ".env").write_text(
+        "CTXHUB_ALOWED_HOSTS=a\nCTXHUB_TOKEN=x\nCTXHUB_DEBUG=no\nDATABASEURL=x\nSHOP=1\n"
+    )
+    monkeypatch.setenv("CTXHUB_MOD", "1")
+    monkeypatch.setenv("CTXHUB_OTHER_PROGRAM", "1")
+    assert list(unread_variables()) == [
+        ".env sets 'CTXHUB_ALOWED_HOSTS', which nothing here reads; perhaps CTXHUB_ALLOWED_HOSTS is meant.",
+        ".env sets 'DATABASEURL', which nothing here reads; perhaps DATABASE_URL is meant.",
+        ".env sets 'SHOP', which nothing here reads.",
+        "The environment sets 'CTXHUB_MOD', which nothing here reads; perhaps CTXHUB_MODE is meant.",
+    ]
+
+
+def test_nothing_is_told_of_the_names_that_are_read(root: Path) -> None:
+    (root / ".env.example").write_text(EXAMPLE.read_text())
+    names = re.findall(r"^#([A-Z_]+)=", EXAMPLE.read_text(), re.MULTILINE)
+    (root / ".env").write_text("".join(f"{name}=1\n" for name in names))
+    assert list(unread_variables()) == []

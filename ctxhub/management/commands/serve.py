@@ -12,6 +12,7 @@ from uvicorn.supervisors import Multiprocess
 from ctxhub import env
 from ctxhub.management.ports import free_port
 from ctxhub.management.refusals import as_command_errors, is_about_writing, refuse_unmigrated
+from ctxhub.management.unread_variables import unread_variables
 from ctxhub.management.worker_sockets import HAS_SHARES, WorkerSocket
 from ctxhub.mcp.connections import SECONDS_KEPT_ALIVE
 
@@ -48,7 +49,8 @@ class Command(BaseCommand):
         with as_command_errors():
             refuse_unmigrated()
         str(settings.SECRET_KEY)  # Created, if missing, before workers start.
-        for warning in _warnings(host, port, workers, knows_port=options["setup"]):
+        unread = [] if options["setup"] else unread_variables()  # Setup has told them.
+        for warning in (*_warnings(host, port, workers, knows_port=options["setup"]), *unread):
             self.stderr.write(f"Note: {warning}")
         self.stdout.write(f"ctxhub serves {SERVES[mode]}. Ctrl-C stops it.")
         for label, url in _urls(host, port, mode):

@@ -19,6 +19,7 @@ from ctxhub.management.refusals import as_command_errors, refuse_unreachable
 from ctxhub.management.setup_token import ensure_token, kept_project, refuse_foreign_tokens
 from ctxhub.management.static_root import collect_static_files, refuse_foreign_static_files
 from ctxhub.management.unread_globs import find_unread_globs
+from ctxhub.management.unread_variables import unread_variables
 
 FIRST_PROJECT = "demo"
 GLOBS_SHOWN = 20
@@ -64,6 +65,8 @@ class Command(BaseCommand):
         self.tell_clashes()
         self.tell_unread_globs()
         self.tell_names()
+        for sentence in unread_variables():
+            self.stdout.write(f"Attention: {sentence}")
 
     def tell_clashes(self) -> None:
         """Print which agents have the name of a person."""
