@@ -25,6 +25,7 @@ from ctxhub.core.admin.unfold_compat import ModelForm, TabularInline, action
 from ctxhub.core.admin.urls import in_project
 from ctxhub.core.admin.usernames import refuse_new_namesake
 from ctxhub.core.kit.caller import ADMIN
+from ctxhub.core.kit.inputs import read_id
 from ctxhub.core.models import Membership, Project
 from ctxhub.core.project_deletion import delete_project
 from ctxhub.core.templatetags.moments import moment
@@ -128,7 +129,8 @@ class ProjectsAdmin(ProjectAdmin):
         return is_superuser(request.user)
 
     def has_invite_permission(self, request: HttpRequest, object_id: str | None = None) -> bool:
-        return bool(object_id) and access_of(request).may(ADMIN, int(object_id or 0))
+        project_id = read_id(object_id) if object_id else None
+        return project_id is not None and access_of(request).may(ADMIN, project_id)
 
     @action(description="Invite", icon="person_add", permissions=["invite"], variant=ActionVariant.DEFAULT)
     def invite(self, request: HttpRequest, object_id: str) -> HttpResponse:
