@@ -14,6 +14,8 @@ GOLDEN: list[tuple[str, str]] = [
     ("Keep it\nin Redis.\nIt is fast.", "Keep it in Redis."),
     ("Keep it in Redis\n\nIt is fast.", "Keep it in Redis"),
     ("# Caching\nKeep it in Redis.", "Caching"),
+    ("# The title\n\nKeep it in Redis.", "Keep it in Redis."),
+    ("# the  title", "The title"),
     ("## Caching\n\nKeep it in Redis.", "Caching"),
     ("See v1.2.3 and api.py. Then more.", "See v1.2.3 and api.py."),
     (

@@ -1,8 +1,9 @@
-"""Finds the sentences of a Markdown text: outside code, without heading marks, each on one line."""
+"""Finds the sentences of a Markdown text, each on one line, without heading marks, code and front matter."""
 
 import re
 from collections.abc import Iterator
 
+from ctxhub.core.text.front_matter import without_front_matter
 from ctxhub.core.text.graphemes import is_tail
 from ctxhub.core.text.lazy_patterns import lazy_pattern
 
@@ -19,8 +20,9 @@ _SENTENCE = lazy_pattern(
 
 
 def paragraphs(text: str) -> Iterator[str]:
-    """The paragraphs and headings outside fenced code at the beginning of a text, each on one line."""
-    for block in re.split(r"\n\s*\n", _CODE.sub("\n\n", text[:READ])[:LOOKED_AT]):
+    """The first paragraphs and headings, each on one line, without fenced code and front matter."""
+    readable = without_front_matter(text[:READ])
+    for block in re.split(r"\n\s*\n", _CODE.sub("\n\n", readable)[:LOOKED_AT]):
         first_line, _, rest = block.strip().partition("\n")
         heading = _HEADING.fullmatch(first_line)
         parts = (heading[1], rest) if heading else (block,)

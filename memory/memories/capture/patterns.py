@@ -6,6 +6,7 @@ Source of the order and the scores of the patterns: Free Context's auto-save. RE
 from typing import Any
 
 from ctxhub.core.kit.frozen import frozen
+from ctxhub.core.text.front_matter import title_in_front_matter
 from ctxhub.core.text.patterns import compiled
 from memory.memories.capture.lessons import is_chatter, is_lesson
 from memory.memories.capture.titles import clean_title, title_of
@@ -129,8 +130,8 @@ def type_of(text: str) -> MemoryType:
 
 
 def find_title(text: str, pattern: Pattern) -> str:
-    """The title of the pattern if it has a valid one, else that of `title_of`."""
-    return clean_title(pattern.title) or title_of(text)
+    """The title in the front matter, else of the pattern, if it has a valid one; else that of `title_of`."""
+    return clean_title(title_in_front_matter(text)) or clean_title(pattern.title) or title_of(text)
 
 
 _TYPES = (

@@ -2,6 +2,8 @@
 
 import re
 
+from ctxhub.core.text.front_matter import title_in_front_matter, without_front_matter
+
 SHORTEST, LONGEST = 5, 100
 CUT_AT, WORDS = 60, 8
 
@@ -20,10 +22,12 @@ _FENCE = ("```", "~~~")
 
 
 def title_of(text: str) -> str:
-    """The first heading, bold text or line of SHORTEST to LONGEST characters; else the first WORDS words,
-    truncated to CUT_AT characters.
+    """The title in its front matter, else the first heading, bold text or line of SHORTEST to LONGEST
+    characters; else the first WORDS words, truncated to CUT_AT characters.
     """
-    text = _LABEL.sub("", text[:10_000])
+    if title := clean_title(title_in_front_matter(text)):
+        return title
+    text = _LABEL.sub("", without_front_matter(text)[:10_000])
     for match in (_HEADING.search(text), _BOLD.search(text)):
         if match and (title := clean_title(match[1])):
             return title

@@ -1,5 +1,6 @@
 """Computes the digest that lists show of a memory, and the tokens of its title and content."""
 
+from ctxhub.core.text.front_matter import title_in_front_matter
 from ctxhub.core.text.sentences import in_one_line, paragraphs, sentence_at, shortened
 from ctxhub.core.text.token_count import count_tokens
 
@@ -9,8 +10,12 @@ CUT_CHARACTERS = 77
 
 
 def digest_of(title: str, content: str) -> str:
-    """The first sentence outside code, on one line, truncated if long; the title if the content has none."""
-    line = next(paragraphs(content), "")
+    """The first sentence outside code, on one line, truncated if long; the title if the content has none.
+
+    What only repeats the title, as a heading often does, is passed over.
+    """
+    titles = {in_one_line(known).casefold() for known in (title, title_in_front_matter(content))}
+    line = next((line for line in paragraphs(content) if line.casefold() not in titles), "")
     return _shortened(sentence_at(line, 0, 2 * SENTENCE_CHARACTERS) if line else in_one_line(title))
 
 

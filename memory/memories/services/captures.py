@@ -20,6 +20,7 @@ from ctxhub.core.search.matches import COUNTED_TO, frequencies
 from ctxhub.core.search.queries import Query, Term, parse_similarity
 from ctxhub.core.search.ranking import worth
 from ctxhub.core.search.similarity import COMPARED_CHARACTERS, Rarity
+from ctxhub.core.text.front_matter import without_front_matter
 from ctxhub.core.toolbox.argument_types import About
 from ctxhub.core.vocabulary.selectors.names import find_vocabulary
 from memory.memories.capture.patterns import LEAST, Pattern, find_pattern, find_title, is_short, type_of
@@ -90,8 +91,9 @@ def capture(
     context = None if is_auto else context
     if not content.strip():
         raise InvalidInput("content must not be blank.")
-    pattern = find_pattern(content)
-    memory_type = type_of(content) if type in (None, "") else clean_choice(type, MemoryType, "type")
+    said = without_front_matter(content)
+    pattern = find_pattern(said)
+    memory_type = type_of(said) if type in (None, "") else clean_choice(type, MemoryType, "type")
     fields = clean_memory(
         caller,
         title=title or find_title(content, pattern),
