@@ -1,4 +1,5 @@
 import re
+from argparse import ArgumentTypeError
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -33,14 +34,14 @@ class Command(BaseCommand):
         actions = parser.add_subparsers(dest="action", required=True, metavar="create|list|rotate|revoke")
         create = actions.add_parser("create", help="Make a token; it is shown once.")
         create.add_argument("--project", required=True, help="The project's slug.")
-        create.add_argument("--agent", default="", help="The token speaks for this agent only.")
+        create.add_argument("--agent", type=filled, help="The token speaks for this agent only.")
         create.add_argument(
-            "--scopes", default="read,write", help="Of read,write,admin; default: read,write."
+            "--scopes", type=filled, default="read,write", help="Of read,write,admin; default: read,write."
         )
         create.add_argument(
-            "--expires", default="", help="After 12h, 30d, 8w, or at 2027-01-31; default: never."
+            "--expires", type=filled, help="After 12h, 30d, 8w, or at 2027-01-31; default: never."
         )
-        create.add_argument("--name", default="", help="What lists call it; default: the agent's name.")
+        create.add_argument("--name", type=filled, help="What lists call it; default: the agent's name.")
         create.add_argument("--plain", action="store_true", help="Print the token alone, for scripts.")
         listing = actions.add_parser("list", help="Show tokens, newest first; never the tokens themselves.")
         listing.add_argument("--project", help="Of this project only.")
@@ -48,10 +49,13 @@ class Command(BaseCommand):
         rotate.add_argument("token", metavar="ID-or-start", help="As `token list` shows it.")
         rotate.add_argument("--project", help="Look in this project only.")
         rotate.add_argument(
-            "--grace", default="24h", help="How long the old one stays good: 0, 90m, 24h, 7d; default: 24h."
+            "--grace",
+            type=filled,
+            default="24h",
+            help="How long the old one stays good: 0, 90m, 24h, 7d; default: 24h.",
         )
         rotate.add_argument(
-            "--agent", default="", help="The new one speaks for this agent only; default: as the old one."
+            "--agent", type=filled, help="The new one speaks for this agent only; default: as the old one."
         )
         rotate.add_argument("--plain", action="store_true", help="Print the token alone, for scripts.")
         revoke = actions.add_parser("revoke", help="End a token now.")
@@ -66,16 +70,18 @@ class Command(BaseCommand):
     def _create(self, options: dict[str, Any]) -> None:
         new = create_token(
             project=find_project(options["project"]),
-            name=options["name"],
-            agent=options["agent"],
+            name=options["name"] or "",
+            agent=options["agent"] or "",
             scopes=options["scopes"].split(","),
-            expires_at=_moment(options["expires"]) if options["expires"] else None,
+            expires_at=None if options["expires"] is None else _moment(options["expires"]),
         )
         self._show(new, plain=options["plain"])
 
     def _rotate(self, options: dict[str, Any]) -> None:
         token = _find(options["token"], _tokens(options["project"]))
-        new = rotate_token(token, grace=clean_grace(options["grace"], "--grace"), agent=options["agent"])
+        new = rotate_token(
+            token, grace=clean_grace(options["grace"], "--grace"), agent=options["agent"] or ""
+        )
         self._show(new, plain=options["plain"])
         if not options["plain"]:
             token.refresh_from_db()
@@ -104,6 +110,13 @@ class Command(BaseCommand):
         self.stdout.write(
             f"Token {token.pk}, {token}, {'was revoked already' if was_revoked else 'is revoked'}."
         )
+
+
+def filled(value: str) -> str:
+    """The value of an option. A blank one comes from an unset variable, and would mean "any" or "never"."""
+    if not value.strip():
+        raise ArgumentTypeError("is blank; leave the option out, or give it a value")
+    return value
 
 
 def _tokens(project: str | None) -> QuerySet[AccessToken]:
