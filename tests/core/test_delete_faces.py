@@ -21,6 +21,7 @@ def test_a_result_is_an_error_only_if_none_was_deleted(ada_mcp: McpClient) -> No
     some = ada_mcp.result("delete", {"refs": ["decision:a", "decision:nothing"]})
     none = ada_mcp.result("delete", {"refs": ["decision:a", "decision:nothing"]})
     tried = ada_mcp.result("delete", {"refs": ["decision:a"], "dry_run": True})
+    assert ada_mcp.call("delete", refs=["decision:a"], dry_run=True)["dry_run"] is True
     assert [result["isError"] for result in (some, none, tried)] == [False, True, False]
     body = json.loads(none["content"][0]["text"])
     assert (body["error"], body["columns"], body["count"]) == ("not_found", ["ref", "result", "note"], 2)

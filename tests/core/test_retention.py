@@ -144,7 +144,12 @@ def test_each_project_has_its_own_retention_settings(ada: Caller, cy: Caller, ap
 # -- By clearing -----------------------------------------------------------------------------------
 
 
-def clear_hub(caller: Caller, **arguments: Any) -> dict[str, int]:
+def would_prune(messages: int = 0, changes: int = 0) -> dict[str, Any]:
+    total = messages + changes
+    return {"dry_run": True, "would_prune": total, "messages": messages, "changes": changes}
+
+
+def clear_hub(caller: Caller, **arguments: Any) -> dict[str, Any]:
     return call(caller, "hub", {"action": "clear", **arguments})
 
 
@@ -154,7 +159,7 @@ def test_a_given_time_is_exact_and_for_its_kind_only(ada: Caller, apollo: Projec
         send(ada, MONDAY - hours * HOUR)
         record(ada, MONDAY - hours * HOUR)
     with time_machine.travel(MONDAY, tick=False):
-        assert clear_hub(ada, messages_older_than="2h", dry_run=True) == {"messages": 1, "changes": 0}
+        assert clear_hub(ada, messages_older_than="2h", dry_run=True) == would_prune(messages=1)
         assert (count_messages(apollo), count_changes(apollo)) == (2, 2)
         assert clear_hub(ada, messages_older_than="2h") == {"messages": 1, "changes": 0}
         assert clear_hub(ada, changes_older_than="2026-11-23T13:00:00Z") == {"messages": 0, "changes": 1}
@@ -165,9 +170,10 @@ def test_without_a_time_the_settings_decide(ada: Caller) -> None:
     set_config(caller=ada, values={"ignore_weekend": True})
     send(ada, FRIDAY)
     with time_machine.travel(MONDAY - HOUR, tick=False):
-        assert clear_hub(ada, dry_run=True) == clear_hub(ada) == {"messages": 0, "changes": 0}
+        assert clear_hub(ada, dry_run=True) == would_prune()
+        assert clear_hub(ada) == {"messages": 0, "changes": 0}
     with time_machine.travel(MONDAY + HOUR, tick=False):
-        assert clear_hub(ada, dry_run=True) == {"messages": 1, "changes": 0}
+        assert clear_hub(ada, dry_run=True) == would_prune(messages=1)
         assert clear_hub(ada) == {"messages": 1, "changes": 0}
 
 
@@ -192,12 +198,11 @@ def test_an_invalid_time_is_refused(ada_mcp: McpClient, older_than: Any) -> None
 def test_clearing_needs_an_administrator_and_a_dry_run_does_not(
     ada_mcp: McpClient, ben_mcp: McpClient, ben_rest: RestClient
 ) -> None:
-    nothing = {"messages": 0, "changes": 0}
     assert ben_mcp.call("hub", "clear")["error"] == "not_allowed"
     assert ben_rest.post("call/hub/clear/", {}).status == 403
-    assert ben_mcp.call("hub", "clear", dry_run=True) == nothing
-    assert ben_rest.post("call/hub/clear/", {"dry_run": True}).body == nothing
-    assert ada_mcp.call("hub", "clear") == nothing
+    assert ben_mcp.call("hub", "clear", dry_run=True) == would_prune()
+    assert ben_rest.post("call/hub/clear/", {"dry_run": True}).body == would_prune()
+    assert ada_mcp.call("hub", "clear") == {"messages": 0, "changes": 0}
 
 
 # -- By command ------------------------------------------------------------------------------------

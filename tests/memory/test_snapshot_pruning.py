@@ -57,7 +57,9 @@ def test_a_dry_run_is_the_default(ada: Caller) -> None:
         "columns": ["id", "summary"],
         "rows": [[row_id, "old"]],
         "count": 1,
-        "pruned": 1,
+        "dry_run": True,
+        "would_prune": 1,
+        "pruned": 0,
         "kept": 0,
     }
     assert living() == {row_id}
@@ -199,7 +201,8 @@ def test_pruning_over_rest(apollo: Project, ada_rest: RestClient, ben_rest: Rest
         "pruned": 1,
         "kept": 0,
     }
-    assert ben_rest.post("snapshots/prune/").body == expected
+    dry = {"dry_run": True, "would_prune": 1, "pruned": 0}
+    assert ben_rest.post("snapshots/prune/").body == expected | dry
     assert ben_rest.post("snapshots/prune/", {"dry_run": False}).status == 403
     assert ada_rest.post("snapshots/prune/", {"dry_run": False, "limit": 1}).body == expected
     assert living() == set()

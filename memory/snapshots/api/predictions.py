@@ -1,6 +1,6 @@
 """REST views of tiers, predictions and statistics of snapshots."""
 
-from typing import Annotated
+from typing import Annotated, NotRequired
 
 from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
@@ -23,6 +23,8 @@ from memory.snapshots.services import tiers as tier_services
 class PrunedSnapshots(TypedDict):
     items: list[pruning.PrunedSnapshot]
     count: int
+    dry_run: NotRequired[Annotated[bool, About("Nothing was deleted.")]]
+    would_prune: NotRequired[int]
     pruned: int
     kept: Annotated[int, About("How many expired snapshots others rest on.")]
 

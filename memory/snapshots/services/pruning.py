@@ -42,13 +42,16 @@ class Pruned:
 
     rows: Sequence[SnapshotRow]
     kept: int
+    is_dry: bool = False
 
     def listing(self) -> Listing:
         rows = [
             [row.id, preview(row.summary), format_time(row.last_accessed) if row.last_accessed else None]
             for row in self.rows
         ]
-        return Listing(COLUMNS, rows, extra={"pruned": len(rows), "kept": self.kept})
+        dry = {"dry_run": True, "would_prune": len(rows)} if self.is_dry else {}
+        pruned = 0 if self.is_dry else len(rows)
+        return Listing(COLUMNS, rows, extra={**dry, "pruned": pruned, "kept": self.kept})
 
 
 def prune_snapshots(*, caller: Caller, limit: int = 100, dry_run: bool = True) -> Pruned:
@@ -60,7 +63,7 @@ def prune_snapshots(*, caller: Caller, limit: int = 100, dry_run: bool = True) -
     limit = clean_limit(limit)
     if dry_run:
         now = clock.now()
-        return Pruned(_find(caller.project_id, now, limit), count_needed(caller.project_id, now))
+        return Pruned(_find(caller.project_id, now, limit), count_needed(caller.project_id, now), is_dry=True)
     caller.require(ADMIN, "Pruning")
     with write_transaction(caller.project_id):
         now = clock.now()

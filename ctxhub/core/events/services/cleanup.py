@@ -57,23 +57,26 @@ retention_rules: list[RetentionRule] = []
 cleanup_tasks: list[Callable[[int, datetime, Config], Mapping[str, int] | None]] = []
 
 
-def clear(*, caller: Caller, older_than: Mapping[str, str | None], dry_run: bool = False) -> dict[str, int]:
+def clear(
+    *, caller: Caller, older_than: Mapping[str, str | None], dry_run: bool = False
+) -> dict[str, int | bool]:
     """Remove rows older than the given times, by plural: exactly these, and no other kinds.
 
     Without times the project's settings apply, as in every cleanup. Returns how many rows of each kind were
-    removed, or with `dry_run` would be.
+    removed. With `dry_run` how many would be, `dry_run` and all together as `would_prune`.
     """
     if not dry_run:
         caller.require(ADMIN, "Clearing")
     exact = {plural: _moment(caller, plural, value) for plural, value in older_than.items() if value}
     cutoffs = exact or _cutoffs(config_of(caller.project_id), clock.now())
     if dry_run:
-        return {
+        counts = {
             rule.plural: rule.count(caller.project_id, cutoffs[rule.plural], sparing=not exact)
             if rule.plural in cutoffs
             else 0
             for rule in retention_rules
         }
+        return {"dry_run": True, "would_prune": sum(counts.values()), **counts}
     _cleaned[caller.project_id] = (clock.now(), EVERY)
     remove = partial(_remove, caller.project_id, cutoffs, caller, sparing=not exact)
     removed = in_batches(partial(do_first, f"{caller.project_id}:clear", remove))

@@ -62,7 +62,7 @@ def delete_refs(*, caller: Caller, refs: Sequence[str], dry_run: bool = False) -
         _count_refusals(caller, outcomes)
     if all(errors) and (not dry_run or all(isinstance(error, InvalidInput) for error in errors)):
         raise _nothing_deleted(outcomes)
-    return _listing(outcomes)
+    return _listing(outcomes, dry_run=dry_run)
 
 
 # -- What is asked for -----------------------------------------------------------------------------
@@ -209,9 +209,9 @@ def _nothing_deleted(outcomes: Outcomes) -> CtxhubError:
     return error
 
 
-def _listing(outcomes: Outcomes) -> Listing:
-    hint = _hint(outcomes)
-    return Listing(COLUMNS, _rows(outcomes), extra={"hint": hint} if hint else {})
+def _listing(outcomes: Outcomes, *, dry_run: bool) -> Listing:
+    extra = {"dry_run": dry_run, "hint": _hint(outcomes)}
+    return Listing(COLUMNS, _rows(outcomes), extra={name: value for name, value in extra.items() if value})
 
 
 def _rows(outcomes: Outcomes) -> list[list[str]]:

@@ -166,11 +166,11 @@ def clear(
     messages_older_than: str | None = None,
     changes_older_than: str | None = None,
     dry_run: bool = False,
-) -> dict[str, int]:
+) -> dict[str, int | bool]:
     """Remove old messages and file changes; answers how many.
 
     A time or a time ago ("12h", "7d") is exact, and clears that kind only. Without either the project's
-    settings decide, as in every cleaning. dry_run removes nothing.
+    settings decide, as in every cleaning. dry_run removes nothing, and answers how many it would.
     """
     older_than = {"messages": messages_older_than, "changes": changes_older_than}
     return retention.clear(caller=caller, older_than=older_than, dry_run=dry_run)
