@@ -308,3 +308,39 @@ def test_queries_do_not_grow_with_rows(task: str | None, since: str | None, ada:
         record_change(caller=dee, path=f"src/auth/{number}.py", change="modified")
         snapshots.save(dee, f"Redis {number}")
     assert count() == few <= 32
+
+
+# -- The session of another ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("task", "is_named"),
+    [
+        ("Go on where ben stopped.", True),
+        ("Take over Ben's work", True),
+        ("Finish what is in session {}", True),
+        ("See session:{} first", True),
+        ("Go on with basket-work", True),
+        ("Go on with the basket", False),
+        ("Bend the rules in section {}", False),
+    ],
+)
+def test_a_brief_shows_the_newest_saved_session_that_the_task_names(
+    ada: Caller, ben: Caller, task: str, is_named: bool
+) -> None:
+    call(ben, "session", {"action": "save", "summary": "Older work."})
+    saved = call(
+        ben, "session", {"action": "save", "session": "basket-work", "summary": "The join is half done."}
+    )
+    own = call(ada, "session", {"action": "save", "summary": "Mine."})
+    answer = call(ada, "brief", {"task": task.format(saved["session"])})
+    [section] = [each for each in answer["sections"] if each["name"] == "session"]
+    shown = [(row[0], row[1]) for row in section["rows"]]
+    others = [(f"session:{saved['session']}", "The join is half done.")] if is_named else []
+    assert shown == [*others, (f"session:{own['session']}", "Mine.")]
+
+
+def test_a_brief_shows_no_session_of_another_project(ada: Caller, cy: Caller) -> None:
+    saved = call(cy, "session", {"action": "save", "summary": "Secret work."})["session"]
+    answer = call(ada, "brief", {"task": f"Go on where cy stopped, session:{saved}"})
+    assert "Secret" not in str(answer)

@@ -13,6 +13,7 @@ from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import InvalidInput, NotFound
 from ctxhub.core.models import Event
+from ctxhub.core.search.services.reindexing import index_missing
 from ctxhub.core.toolbox.dispatch import call
 from ctxhub.core.vocabulary.services.names import register_agent
 from sessions.models import AgentSession
@@ -213,9 +214,11 @@ def line(caller: Caller, count: int) -> list[int]:
     """Sessions each of which continues the one before."""
     first = save_session(caller=caller)["session"]
     rows = [
-        AgentSession(project=caller.project, pk=first + n, parent_id=first + n - 1) for n in range(1, count)
+        AgentSession(project=caller.project, pk=first + n, parent_id=first + n - 1, saved_at=clock.now())
+        for n in range(1, count)
     ]
     AgentSession.unscoped.bulk_create(rows)
+    index_missing()
     return [first, *(row.pk for row in rows)]
 
 
@@ -306,9 +309,11 @@ def many(ada: Caller, ben: Caller) -> Caller:
             agent_id=agents[n % 3],
             workspace_id=f"w{n % 7}",
             parent_id=first + n // 5,
+            saved_at=clock.now(),
         )
         for n in range(1, 1_200)
     )
+    index_missing()
     plan_by_indexes()
     return ada
 

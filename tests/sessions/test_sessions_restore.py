@@ -1,5 +1,6 @@
 """Restoring sessions: which one, what is answered, in which order, and within the budget."""
 
+import hashlib
 from typing import Any
 
 import pytest
@@ -70,10 +71,74 @@ def test_another_agents_session_is_restored_only_by_naming_it(ada: Caller, ben: 
     saved = save_session(caller=ada, summary="s")["session"]
     with pytest.raises(NotFound) as refused:
         restore(ben)
-    assert "session list" in refused.value.hint
+    assert refused.value.hint == (
+        f"ada's is session {saved}, in the workspace 'default': name it as session to restore it."
+    )
     answer = restore(ben, session=saved)
     row = AgentSession.objects.in_project(ben.project).get(pk=answer["session"])
     assert (row.parent_id, row.agent and row.agent.name, row.summary) == (saved, "ben", "s")
+
+
+def test_an_error_names_the_newest_saved_session_elsewhere(ada: Caller, ben: Caller) -> None:
+    with pytest.raises(NotFound) as refused:
+        restore(ada)
+    assert refused.value.hint == "Nobody saved any yet: session save does."
+    own = save_session(caller=ada, workspace_id="shop")["session"]
+    save_session(caller=ben, workspace_id="shop")
+    with pytest.raises(NotFound) as refused:
+        restore(ada)
+    assert refused.value.hint.startswith(f"Your newest is session {own}, in the workspace 'shop'")
+    assert refused.value.body()["session"] == own
+
+
+def test_files_are_compared_with_the_last_hash_known_in_the_session(ada: Caller) -> None:
+    saved = [
+        {"path": "saved.py", "hash": "1"},
+        {"path": "both.py", "hash": "1"},
+        {"path": "later.py", "hash": "1"},
+    ]
+    own = call(ada, "session", {"action": "save", "files": saved})["session"]
+
+    def track(path: str, **facts: Any) -> None:
+        call(ada, "session", {"action": "track", "session": own, "path": path, "access": "edited", **facts})
+
+    track("both.py", hash="2")
+    track("later.py")
+    track("tracked.py", hash="3")
+    track("unknown.py")
+    content = "x = 1\n"
+    track("content.py", content=content)
+    now = {"saved.py": "1", "both.py": "2", "later.py": "9", "tracked.py": "4"}
+    files = [{"path": path, "hash": hash_} for path, hash_ in now.items()]
+    files += [{"path": "content.py", "hash": hashlib.sha256(content.encode()).hexdigest()}]
+    answer = restore(ada, session=own, files=files)
+    assert answer["files"]["rows"] == [
+        ["later.py", True],
+        ["tracked.py", True],
+        ["both.py", False],
+        ["content.py", False],
+        ["saved.py", False],
+    ]
+    call(ada, "session", {"action": "save", "session": own, "files": [{"path": "both.py", "hash": "5"}]})
+    again = restore(ada, session=own, files=[{"path": "both.py", "hash": "5"}])
+    assert ["both.py", False] in again["files"]["rows"]
+    # What was only saved, and is no more.
+    assert "saved.py" not in column(again, "files", "path")
+
+
+def test_a_restored_session_stands_in_no_list_until_it_is_saved(ada: Caller) -> None:
+    saved = save_session(caller=ada, summary="The basket is done.")["session"]
+    children = [restore(ada, session=saved)["session"] for _ in range(5)]
+
+    def listed(**filters: Any) -> list[int]:
+        return [row[0] for row in call(ada, "session", {"action": "list", **filters})["rows"]]
+
+    assert listed() == [saved]
+    assert listed(parent=saved) == listed(by="ada", parent=saved) == []
+    assert sorted(listed(implicit=True)) == [saved, *children]
+    call(ada, "session", {"action": "save", "session": children[2], "summary": "Went on."})
+    assert listed() == [children[2], saved]
+    assert listed(parent=saved) == [children[2]]
 
 
 @pytest.mark.parametrize("form", ["{}", "session:{}", "laptop"])

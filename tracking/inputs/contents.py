@@ -49,6 +49,11 @@ class FileFacts:
     mark: int | None = None
 
     @property
+    def known_hash(self) -> str | None:
+        """The hash as the caller gave it, else that of the content."""
+        return self.hash or (self.content.hash if self.content else None)
+
+    @property
     def masked(self) -> int:
         return self.content.masked if self.content else 0
 

@@ -16,7 +16,7 @@ from sessions.briefings.rules.topics import shared_topics, topics_of
 from sessions.briefings.selectors.questions import News, Question
 from sessions.briefings.selectors.row_texts import one_line, read_documents, row_text
 from sessions.briefings.sql.objects import newest_decisions, newest_memories, urgent_constraints
-from sessions.sittings.selectors.last import last_worked_in
+from sessions.sittings.selectors.last import LastSession, last_named, last_worked_in
 from tracking.selectors.changes import changes_by_others
 from tracking.selectors.leases import leases_of_others
 
@@ -133,10 +133,18 @@ def changes(question: Question) -> list[Candidate]:
 
 
 def session(question: Question) -> list[Candidate]:
-    """Where the agent's last session stopped: its summary, then its most important items."""
-    found = None if question.new is not None else last_worked_in(question.caller, SESSION_ITEMS)
-    if found is None:
+    """Where work stopped: the newest session that another agent saved and the task names, then the own last.
+
+    Of each its summary, then its most important items.
+    """
+    if question.new is not None:
         return []
+    named = last_named(question.caller, question.task, SESSION_ITEMS) if question.task else None
+    own = last_worked_in(question.caller, SESSION_ITEMS)
+    return [*(_of_session(named) if named else ()), *(_of_session(own) if own else ())]
+
+
+def _of_session(found: LastSession) -> list[Candidate]:
     texts = [found.summary, *(f"{item.category}: {item.content}".strip(" :") for item in found.items)]
     return [
         Candidate(

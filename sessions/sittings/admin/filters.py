@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 from django.http import HttpRequest
 
 from ctxhub.core.admin.unfold_compat import DropdownFilter, TextFilter
@@ -22,7 +22,7 @@ class WorkspaceFilter(TextFilter):
 
 
 class ImplicitFilter(DropdownFilter):
-    """Leaves out sessions that no agent has opened or saved, unless they are asked for."""
+    """Leaves out sessions that no agent has opened or saved, and unsaved restored ones, unless asked for."""
 
     title = parameter_name = "implicit"
 
@@ -32,7 +32,8 @@ class ImplicitFilter(DropdownFilter):
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
         if self.value() == ALL:
             return queryset
-        return queryset.filter(is_implicit=self.value() == ONLY)
+        unsaved = Q(is_implicit=True) | Q(saved_at=None, parent__isnull=False)
+        return queryset.filter(unsaved) if self.value() == ONLY else queryset.exclude(unsaved)
 
 
 class SessionFilter(TextFilter):

@@ -17,6 +17,8 @@ from sessions.sittings.selectors.sessions import get_session
 from sessions.sittings.sql.sessions import read_ancestors
 
 COLUMNS = ("session", "agent", "workspace_id", "summary", "token_count", "parent", "at")
+# Not one that a restore made, and that was never saved: it says what the restored one says.
+IS_OWN_WORK = "(d.saved_at IS NOT NULL OR d.parent_id IS NULL)"
 LINEAGE_COLUMNS = ("session", "depth", "summary", "at")
 
 
@@ -96,5 +98,5 @@ def _plan(
     if parent not in (None, ""):
         conditions.append(("d.parent_id = %s", [get_named(project_id, str(parent)).id]))
     if not implicit:
-        conditions.append(("NOT d.is_implicit", []))
+        conditions.append((f"NOT d.is_implicit AND {IS_OWN_WORK}", []))
     return ListPlan(conditions, order=ORDER, leads=parent in (None, ""))

@@ -28,7 +28,7 @@ class SessionResource(ProjectRow):
     """A file in a session. `relevance`, `included` and `mode` are those of the last prioritisation.
 
     `best_access`: the strongest access in the session. `is_saved`: it is one of the `files` of the last save,
-    which had `hash` then.
+    `hash` is the last one that a save or an access gave.
     """
 
     session = models.ForeignKey(

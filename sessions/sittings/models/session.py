@@ -10,6 +10,7 @@ SESSION_NAME_LENGTH = 100
 WORKSPACE_LENGTH = 200
 HASH_LENGTH = 200
 DEFAULT_WORKSPACE = "default"
+OTHER_FILTERS = ("is_implicit", "saved_at")
 
 
 class AgentSession(ProjectRow):
@@ -56,18 +57,35 @@ class AgentSession(ProjectRow):
             # Each list uses an index that ends in its order. The columns after that are those of other
             # filters, so that rows are counted without reading the table.
             models.Index(
-                fields=("project", "-created_at", "-id", "is_implicit"), name="sessions_session_by_time"
+                fields=("project", "-created_at", "-id", *OTHER_FILTERS, "parent"),
+                name="sessions_session_by_time",
             ),
             models.Index(
-                fields=("project", "agent", "-created_at", "-id", "is_implicit", "workspace_id"),
+                fields=(
+                    "project",
+                    "agent",
+                    "-created_at",
+                    "-id",
+                    *OTHER_FILTERS,
+                    "parent",
+                    "workspace_id",
+                ),
                 name="sessions_session_by_agent",
             ),
             models.Index(
-                fields=("project", "workspace_id", "-created_at", "-id", "is_implicit", "agent"),
+                fields=(
+                    "project",
+                    "workspace_id",
+                    "-created_at",
+                    "-id",
+                    *OTHER_FILTERS,
+                    "parent",
+                    "agent",
+                ),
                 name="sessions_session_by_space",
             ),
             models.Index(
-                fields=("parent", "-created_at", "-id", "is_implicit", "project"),
+                fields=("parent", "-created_at", "-id", *OTHER_FILTERS, "project"),
                 name="sessions_session_by_parent",
             ),
             # The session to restore, and the session of a call that names none.

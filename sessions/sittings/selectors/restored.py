@@ -217,9 +217,10 @@ def end_of(text: str, characters: int) -> str:
 
 
 def file_rows(saved: Mapping[str, str], present: Mapping[str, str | None]) -> list[FileRow]:
-    """The saved files with whether they changed, the changed ones first.
+    """The files of a session with whether they changed, the changed ones first.
 
-    `saved`: hashes by path; `present`: those of the caller now, null where there is no such file.
+    `saved`: the last hash known of each path, whoever gave it; `present`: those of the caller now, null where
+    there is no such file.
     """
     rows = [(path, _changed(hash_, present, path)) for path, hash_ in saved.items()]
     order: list[bool | str | None] = [True, "missing", None, False]
@@ -230,4 +231,6 @@ def _changed(saved: str, present: Mapping[str, str | None], path: str) -> bool |
     if path not in present:
         return None
     now = present[path]
-    return "missing" if now is None else now.casefold() != saved.casefold()
+    if now is None:
+        return "missing"
+    return now.casefold() != saved.casefold() if saved else None

@@ -95,7 +95,7 @@ def _store(caller: Caller, path: str, facts: FileFacts, access: Access) -> Track
     project_id = caller.project_id
     session_id, agent_id = _open_session(caller, access.at)
     file = store_access(project_id, path, facts, access)
-    counted = count_access(project_id, session_id, file.id, access)
+    counted = count_access(project_id, session_id, file.id, access, facts.known_hash)
     insert_access(project_id, session_id=session_id, resource_id=file.id, agent_id=agent_id, access=access)
     known = facts_of(file, counted.incoming_strength, is_modified=counted.modified)
     return TrackAnswer(

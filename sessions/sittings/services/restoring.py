@@ -31,9 +31,10 @@ from sessions.sittings.sql.sessions import (
     copy_parts,
     count_conversations,
     find_last_saved,
+    find_newest_saved,
+    read_files,
     read_items,
     read_last_conversations,
-    read_saved_files,
     read_states,
 )
 
@@ -96,12 +97,22 @@ def _find_parent(
         return get_session(caller.project_id, found.id, OF_PARENT)
     session_id = find_last_saved(caller.project_id, caller.agent, workspace)
     if session_id is None:
-        raise NotFound(
-            f"{caller.agent} saved no session in the workspace {shown(workspace)}.",
-            hint=f"{operation('session list')} shows those there are; name another one, also of another "
-            "agent, as session.",
-        )
+        raise _nothing_saved(caller, workspace)
     return get_session(caller.project_id, session_id, OF_PARENT)
+
+
+def _nothing_saved(caller: Caller, workspace: str) -> NotFound:
+    """The error of an agent that saved nothing in the workspace. It names the newest session elsewhere."""
+    message = f"{caller.agent} saved no session in the workspace {shown(workspace)}."
+    if newest := find_newest_saved(caller.project_id, caller.agent):
+        whose = "Your newest" if newest.agent.casefold() == caller.agent.casefold() else f"{newest.agent}'s"
+        return NotFound(
+            message,
+            hint=f"{whose} is session {newest.id}, in the workspace {shown(newest.workspace_id)}: name it as "
+            "session to restore it.",
+            session=newest.id,
+        )
+    return NotFound(message, hint=f"Nobody saved any yet: {operation('session save')} does.")
 
 
 def _open_child(caller: Caller, agent_id: int, parent: SessionRow, at: datetime) -> tuple[SessionRow, State]:
@@ -152,5 +163,5 @@ def _read_contents(
         items=sorted(items, key=lambda item: -item.importance),
         conversations=read_last_conversations(parent.id, budget, characters),
         conversation_count=count_conversations(parent.id),
-        files=file_rows(read_saved_files(parent.id), present),
+        files=file_rows(read_files(parent.id), present),
     )

@@ -63,8 +63,13 @@ class Counted:
     incoming_strength: int
 
 
-def count_access(project_id: int, session_id: int, resource_id: int, access: Access) -> Counted:
-    """Count an access in a session. A file that is new there gets a row; of its accesses the best stays."""
+def count_access(
+    project_id: int, session_id: int, resource_id: int, access: Access, hash_: str | None
+) -> Counted:
+    """Count an access in a session. A file that is new there gets a row; of its accesses the best stays.
+
+    `hash_`: the file's at this access; None: the last one known stays.
+    """
     moment, is_edit = sql.stored_time(access.at), access.kind == AccessKind.EDITED
     columns = (
         *("project_id", "session_id", "resource_id", "relevance", "included", "access_count"),
@@ -78,13 +83,14 @@ def count_access(project_id: int, session_id: int, resource_id: int, access: Acc
         [
             (
                 *(project_id, session_id, resource_id, 0, False, 1),
-                *(moment, access.kind.value, is_edit, False, "", moment),
+                *(moment, access.kind.value, is_edit, False, hash_ or "", moment),
             )
         ],
         f"""
         ON CONFLICT (session_id, resource_id) DO UPDATE
         SET access_count = s.access_count + 1, last_accessed = excluded.last_accessed, best_access = {best},
-            modified = s.modified OR excluded.modified
+            modified = s.modified OR excluded.modified,
+            hash = CASE WHEN excluded.hash = '' THEN s.hash ELSE excluded.hash END
         RETURNING modified, {INCOMING_STRENGTH.format("resource_id")}""",
     )
     return Counted(bool(modified), int(strength))

@@ -147,12 +147,12 @@ def read_items(ids: Sequence[int], characters: int) -> dict[int, list[StoredItem
     return items
 
 
-def read_saved_files(session_id: int) -> dict[str, str]:
-    """The hashes of the files of the last save, by path."""
+def read_files(session_id: int) -> dict[str, str]:
+    """The last hash known in a session of its files, by path: those of the last save, and tracked ones."""
     found = sql.rows(
         "SELECT r.path, s.hash FROM agent_sessions_sessionresource s"
         " JOIN tracking_resource r ON r.id = s.resource_id"
-        " WHERE s.session_id = %s AND s.is_saved ORDER BY r.path",
+        " WHERE s.session_id = %s AND (s.is_saved OR s.hash <> '') ORDER BY r.path",
         [session_id],
     )
     return dict(found)
@@ -191,6 +191,27 @@ def find_last_saved(project_id: int, agent: str, workspace_id: str) -> int | Non
         [project_id, workspace_id, project_id, agent.casefold()],
     )
     return found[0][0] if found else None
+
+
+class SavedSession(NamedTuple):
+    """A saved session, of whom and where."""
+
+    id: int
+    agent: str
+    workspace_id: str
+
+
+def find_newest_saved(project_id: int, agent: str) -> SavedSession | None:
+    """The session saved last in any workspace: the agent's own, else anybody's."""
+    found = sql.rows(
+        """
+        SELECT s.id, a.name, s.workspace_id FROM agent_sessions_agentsession s
+        JOIN core_agent a ON a.id = s.agent_id
+        WHERE s.project_id = %s AND s.saved_at IS NOT NULL
+        ORDER BY CASE WHEN a.folded = %s THEN 0 ELSE 1 END, s.saved_at DESC, s.id DESC LIMIT 1""",
+        [project_id, agent.casefold()],
+    )
+    return SavedSession(*found[0]) if found else None
 
 
 def read_current(project_id: int, agents: Sequence[str], after: datetime) -> dict[str, int]:
@@ -310,14 +331,15 @@ def _insert_files(
         for resource_id, (hash_, modified_at) in files.items()
     ]
     sql.insert(
-        "agent_sessions_sessionresource",
+        "agent_sessions_sessionresource AS s",
         (
             *("project_id", "session_id", "resource_id", "is_saved", "hash", "modified_at", "created_at"),
             *columns,
         ),
         records,
         "ON CONFLICT (session_id, resource_id) DO UPDATE SET is_saved = excluded.is_saved,"
-        " hash = excluded.hash, modified_at = excluded.modified_at",
+        " hash = CASE WHEN excluded.hash = '' THEN s.hash ELSE excluded.hash END,"
+        " modified_at = excluded.modified_at",
     )
 
 
