@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('agent_sessions', '0001_squashed_0003_briefings'),
+        ('agent_sessions', '0004_writings'),
         ('core', '0017_tokens_of_members'),
     ]
 
