@@ -19,7 +19,7 @@ def patterns() -> Iterator[tuple[str, URLPattern]]:
     """The addresses of all pages of an object, with the labels of their models."""
     for model, model_admin in admin.site._registry.items():
         for pattern in model_admin.get_urls():
-            if isinstance(pattern, URLPattern) and set(pattern.pattern.converters) & NAMES:
+            if NAMES.intersection(getattr(pattern.pattern, "converters", ())):
                 yield f"/admin/{model._meta.app_label}/{model._meta.model_name}/", pattern
 
 
