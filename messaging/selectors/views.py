@@ -14,7 +14,11 @@ _COUNTED = """
     ORDER BY d.folded, d.priority DESC LIMIT %s"""
 
 
-@register_view("unread_messages_by_priority", "What each agent has not read of what was addressed to it.")
+@register_view(
+    "unread_messages_by_priority",
+    "What each agent has not read of what was addressed to it.",
+    has_authors=False,
+)
 def unread_messages_by_priority(project_id: int, *, limit: int = 20, cursor: str | None = None) -> Listing:
     """Rows agent, priority, count; by agent, urgent first. Messages to everyone are not counted."""
     limit = clean_limit(limit)

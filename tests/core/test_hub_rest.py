@@ -9,7 +9,8 @@ from tests.hub import RestClient
 
 
 @pytest.fixture
-def busy(ada_rest: RestClient, ben_rest: RestClient) -> None:
+def busy(apollo: Project, ada_rest: RestClient, ben_rest: RestClient) -> None:
+    Project.objects.filter(pk=apollo.pk).update(config={"tell_stale": False})
     ada_rest.post("decisions/", {"key": "a", "value": 1})
     ben_rest.post("decisions/", {"key": "a", "value": 2})
     ben_rest.post("decisions/", {"key": "b", "value": 1, "status": "draft"})
@@ -97,7 +98,7 @@ def test_agents_come_in_pages(busy: None, ada_rest: RestClient) -> None:
     [
         ("activity/", {"since": "yesterday"}),
         ("activity/", {"agents": "x" * 101}),
-        ("activity/", {"verb": "created"}),
+        ("activity/", {"event": "created"}),
         ("activity/", {"limit": 0}),
         ("activity/", {"cursor": "zzz"}),
         ("updates/", {"since": "soon"}),

@@ -80,7 +80,7 @@ def test_over_the_wire_too(ada: Caller, ben: Caller, ada_mcp: McpClient, ada_res
 
 
 def test_the_sent_bytes_of_rest_have_the_tokens_said(ada: Caller, ben: Caller, ada_rest: RestClient) -> None:
-    set_decision_batch(caller=ben, items=[{"key": "a\u2028b", "value": "c\u2028d <&> é"}])
+    set_decision_batch(caller=ben, items=[{"key": "a", "value": "c\u2028d <&> é"}])
     body = HttpClient(ada_rest.port, ada_rest.token).send("GET", "/api/v1/projects/apollo/brief/").body
     assert count_tokens(as_text(body)) == body["tokens"]
 

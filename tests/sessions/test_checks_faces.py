@@ -8,6 +8,7 @@ from ctxhub.core.accounts.services.access_tokens import create_token
 from ctxhub.core.kit.caller import READ, WRITE, Caller
 from ctxhub.core.kit.errors import InvalidInput, NotAllowed
 from ctxhub.core.models import Project
+from ctxhub.core.text.invisible import without_invisible
 from ctxhub.core.text.token_count import count_tokens
 from ctxhub.core.toolbox.actions import all_tools
 from ctxhub.core.toolbox.dispatch import as_text, call
@@ -189,6 +190,7 @@ def test_a_check_writes_nothing(ada: Caller, ben: Caller, ada_rest: RestClient) 
 
 def test_content_stays_in_its_row(ada: Caller, ben: Caller) -> None:
     for hostile in BREAKOUTS:
-        add_constraint(caller=ben, category=hostile[:50], text=hostile, paths=["src/**"])
+        category = without_invisible(hostile[:50]).strip()
+        add_constraint(caller=ben, category=category, text=hostile, paths=["src/**"])
     for row in check(ada, "src/a.py", budget_tokens=20_000)["constraints"]["rows"]:
         assert len(row[1].splitlines()) == 1

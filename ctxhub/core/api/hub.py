@@ -1,5 +1,6 @@
 """Stats, agents, activity, updates, named views and settings of a project."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from drf_spectacular.utils import extend_schema
@@ -83,6 +84,9 @@ class NamedViewViewSet(ProjectViewSet):
             known = list(views)
             raise NotFound(f"There is no view {name!r}.", did_you_mean=nearest(name, known), allowed=known)
         return self.listed(Page.of(views[name].select(self.project_id, **self.query)))
+
+    def shown(self, item: Mapping[str, Any]) -> dict[str, Any]:
+        return super().shown(item) if all_views()[self.kwargs["name"]].has_authors else dict(item)
 
 
 class ConfirmViewSet(ProjectViewSet):

@@ -15,19 +15,20 @@ class Selector(Protocol):
 
 @frozen
 class NamedView:
-    """A named view. `says` is its description in the admin."""
+    """A named view. `says` is its description in the admin; `has_authors`: `agent` is who wrote a row."""
 
     name: str
     says: str
     select: Selector
+    has_authors: bool = True
 
 
 _views: dict[str, NamedView] = {}
 
 
-def register_view(name: str, says: str) -> Callable[[Selector], Selector]:
+def register_view(name: str, says: str, *, has_authors: bool = True) -> Callable[[Selector], Selector]:
     def register(select: Selector) -> Selector:
-        _views[name] = NamedView(name, says, select)
+        _views[name] = NamedView(name, says, select, has_authors)
         return select
 
     return register

@@ -32,6 +32,8 @@ MOST_TEXT = 65_536
 AGENT = "agent"
 SESSION = "session"
 BY = ("by", "agents")
+# The tool whose list is an agent's own: `agent_name` says whose it is, and `by` who sent a message.
+INBOX = "message"
 _TIME = re.compile(r"\s*(\d{4}-\d\d|\d+\s*[smhdw]\b|e\d+$)")
 
 
@@ -128,7 +130,7 @@ class _Repairing:
     def _rename(self, said: str, name: str, value: Any) -> bool:
         plain = snake(name)
         if (
-            plain in AUTHORS | AGENTS
+            plain in (AUTHORS if self.taken.noun == INBOX else AUTHORS | AGENTS)
             and not self.taken.writes
             and (found := self._first(BY))
             and not _is_time(value)
