@@ -12,6 +12,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils.html import escape
 
+from ctxhub.core.accounts.selectors.named_agents import find_known_names, names_meant
 from ctxhub.core.accounts.services.config import set_config
 from ctxhub.core.hub.selectors.hub import list_agents
 from ctxhub.core.kit.caller import Caller
@@ -207,4 +208,5 @@ def test_a_hostile_name_is_text_and_one_recipient(apollo: Project) -> None:
     assert escape(HOSTILE) in html
     [url] = re.findall(r'href="(/admin/messaging/message/add/[^"]*)"', html)
     form = client.get(url.replace("&amp;", "&")).context["adminform"].form
-    assert form.fields["to"].read(form.fields["to"].prepare_value(form.initial["to"])) == [HOSTILE]
+    read = form.fields["to"].read(form.fields["to"].prepare_value(form.initial["to"]))
+    assert names_meant(read, find_known_names(apollo.pk, read), "to") == [HOSTILE]

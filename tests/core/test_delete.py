@@ -294,7 +294,7 @@ def test_refs_as_text_are_read(ada: Caller, sent: str) -> None:
     assert answer["rows"] == [[ref, "deleted"] for ref in refs]
 
 
-@pytest.mark.parametrize("given", ["ref", "id", "ids"])
+@pytest.mark.parametrize("given", ["id", "ids"])
 def test_another_name_of_refs_is_mended(ada: Caller, given: str) -> None:
     with pytest.raises(InvalidInput) as refused:
         call(ada, "delete", {given: "memory:4"})

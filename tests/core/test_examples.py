@@ -10,6 +10,7 @@ from ctxhub.core.kit.caller import ALL_SCOPES, Caller
 from ctxhub.core.models import Project
 from ctxhub.core.toolbox import dispatch
 from ctxhub.core.toolbox.actions import all_tools
+from ctxhub.core.toolbox.help import example_of
 from ctxhub.core.toolbox.tool_list import list_tools
 
 pytestmark = pytest.mark.one_engine
@@ -38,9 +39,9 @@ def test_schemas_are_valid(surface: str) -> None:
 
 @pytest.mark.parametrize("action", ACTIONS, ids=lambda action: action.call)
 def test_the_example_of_an_action_matches_its_schemas(action: Any) -> None:
-    action_argument = {"action": action.name} if action.name else {}
-    assert faults(schemas("grouped")[action.tool], {**action_argument, **action.example}) == []
-    assert faults(schemas("flat")[action.flat_name], dict(action.example)) == []
+    of_tool = all_tools()[action.tool].actions.values()
+    assert faults(schemas("grouped")[action.tool], example_of(action, of_tool)) == []
+    assert faults(schemas("flat")[action.flat_name], example_of(action, [action])) == []
 
 
 @pytest.mark.parametrize("tool", all_tools())
@@ -52,8 +53,6 @@ def test_the_examples_in_help_match_the_schema(ada: Caller, tool: str) -> None:
         assert faults(schemas("grouped")[tool], example) == []
 
 
-def test_a_ref_is_a_text_or_a_number_on_every_surface() -> None:
+def test_a_ref_is_declared_as_a_text_on_every_surface() -> None:
     for schema in (schemas("grouped")["memory"], schemas("flat")["memory_relate"]):
-        assert [schema["properties"][name]["type"] for name in ("source", "target")] == [
-            ["string", "integer"]
-        ] * 2
+        assert [schema["properties"][name]["type"] for name in ("source", "target")] == ["string"] * 2

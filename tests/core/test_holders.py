@@ -29,7 +29,7 @@ def test_setup_refuses_to_migrate_a_hub_that_others_have_open(django_db_setup: N
             assert "Stop them first" in refused.stderr
             assert applied(at) == [LAST], "nothing was migrated"
         assert at.run("setup", "--no-input").returncode == 0
-        assert applied(at)[-1] == "0011_nearly_full_scratchpads"
+        assert applied(at)[-1] == "0013_memory_authors"
 
 
 def applied(at: Installation) -> list[str]:

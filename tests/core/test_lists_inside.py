@@ -173,7 +173,11 @@ def test_over_rest_a_list_is_an_array_of_objects(
     shown = asked(ada_mcp, name, ids)
     for place, rest_place in zip(inside.lists, inside.rest_lists, strict=True):
         rows = [
-            {key: value for key, value in row.items() if value is not None}
+            {
+                key: value
+                for key, value in row.items()
+                if value is not None and not (key == "by" and "agent" in row)
+            }
             for row in at(answer.body, rest_place)
         ]
         assert rows == objects_of(at(shown, place))

@@ -106,7 +106,7 @@ def test_other_lists_of_names_are_split_at_commas_too(ada_mcp: McpClient, ben_mc
 
 
 def test_a_path_may_hold_a_comma(ada_mcp: McpClient) -> None:
-    lease = ada_mcp.call("file", "lease", paths=["src/a,b.py"])
+    lease = ada_mcp.call("file", "lease", paths=["src/a,b.py"], exact=True)
     assert "error" not in lease
     assert ada_mcp.rows("file", "leases")[0]["paths"] == ["src/a,b.py"]
 

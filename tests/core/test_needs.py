@@ -15,6 +15,7 @@ from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import Conflict
 from ctxhub.core.models import Agent, PathPattern, Project
 from ctxhub.core.refusals.services import WRITER
+from ctxhub.core.text.invisible import without_invisible
 from ctxhub.core.toolbox.dispatch import call
 from memory.models import Scratchpad, Workflow
 from messaging.models import Message
@@ -263,7 +264,7 @@ def test_needs_of_several_projects_name_theirs(ada: Caller, ben: Caller, cy: Cal
 
 
 def test_names_and_texts_are_escaped(client: Client, ada: Caller) -> None:
-    evil = ada.speaking_as(HOSTILE)
+    evil = ada.speaking_as(without_invisible(HOSTILE))
     owe(ada, evil, due={"hours": 2})
     hold(evil, "src/**", silent_for={"hours": 2})
     with earlier(hours=1):

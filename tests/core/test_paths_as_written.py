@@ -13,7 +13,7 @@ from ctxhub.core.kit.errors import InvalidInput
 from ctxhub.core.models import PathPattern
 from ctxhub.core.toolbox.actions import Action, all_tools
 from ctxhub.core.toolbox.dispatch import call
-from memory.models import DecisionTemplate
+from memory.models import DecisionTemplate, Memory
 from tests.databases import rolled_back
 from tests.hub import McpClient, RestClient
 from tracking.models import LeasePath, Resource
@@ -55,7 +55,7 @@ CALLS: dict[tuple[str, str], Given] = {
     ("memory.add", "paths"): lambda path: {"title": "t", "content": "c", "paths": [path]},
     ("memory.grep", "glob"): lambda path: {"pattern": "x", "glob": path},
     ("memory.grep", "path"): lambda path: {"pattern": "x", "path": path},
-    ("memory.update", "paths"): lambda path: {"id": 1, "paths": [path]},
+    ("memory.update", "paths"): lambda path: {"id": newest_memory(), "paths": [path]},
     ("session.accesses", "path"): lambda path: {"path": path},
     ("session.depend", "source"): lambda path: {"source": path, "target": "src/b.py", "type": "imports"},
     ("session.depend", "target"): lambda path: {"source": "src/b.py", "target": path, "type": "imports"},
@@ -64,6 +64,12 @@ CALLS: dict[tuple[str, str], Given] = {
     ("session.save", "files"): lambda path: {"files": [{"path": path, "hash": "h"}]},
     ("session.track", "path"): lambda path: {"path": path, "access": "viewed"},
 }
+
+
+def newest_memory() -> int:
+    return Memory.unscoped.latest("pk").pk
+
+
 # Those of a single path refuse several.
 OF_LISTS = {key for key in CALLS if key[1] == "paths"} | {
     ("decision.set_batch", "items"),

@@ -86,7 +86,7 @@ def test_changes_are_found_whatever_the_case(ada: Caller, ben: Caller) -> None:
 
 def test_rules_hold_whatever_the_case(ada: Caller, ben: Caller) -> None:
     rule = {"action": "add", "category": "c", "text": "Typed.", "paths": ["UI/*.TSX", "!ui/Gen.tsx"]}
-    call(ada, "constraint", rule)
+    added = call(ada, "constraint", rule)["id"]
     call(ada, "decision", {"action": "set", "key": "ui", "value": "v", "paths": ["Ui/Button.tsx"]})
 
     def found(*paths: str) -> Sequence[str]:
@@ -97,7 +97,7 @@ def test_rules_hold_whatever_the_case(ada: Caller, ben: Caller) -> None:
 
     assert found("ui/button.tsx") == []
     set_config(caller=ada, values={"ignore_case_in_paths": True})
-    assert found("ui/button.tsx") == ["constraint:1", "decision:ui"]
+    assert found("ui/button.tsx") == [f"constraint:{added}", "decision:ui"]
     assert found("UI/GEN.TSX") == []
     record(ben, "ui/BUTTON.tsx")
     count_changes(ada.project_id)

@@ -290,16 +290,18 @@ def test_a_page_without_a_query_shows_the_search_syntax(apollo: Project) -> None
 # -- Hostile texts ---------------------------------------------------------------------------------
 
 EVIL = '"><script>alert(1)</script><img src=x onerror=alert(2)>'
+# A name that begins with a quote is a piece of a list.
+NAMED = EVIL.removeprefix('">')
 
 
 def test_hostile_texts_are_shown_as_texts(ada: Caller, apollo: Project) -> None:
-    set_decision(caller=ada, key=f"evil/{EVIL}", value=f"session {EVIL}", tags=[EVIL])
+    set_decision(caller=ada, key=f"evil/{EVIL}", value=f"session {EVIL}", tags=[NAMED])
     worker = Caller(project=apollo, agent="<i>eve</i>")
     send_message(caller=worker, to=["ada"], text=f"session {EVIL} session")
     record_change(caller=worker, path="src/<b>session</b>.py", change="created", description=EVIL)
     client = member(apollo)
     for q in ("session", "alert script", EVIL, f'"{EVIL}"', "onerr*"):
-        for params in ({}, {"tag": EVIL}, {"by": "<i>eve</i>"}, {"layer": EVIL}, {"match": "similar"}):
+        for params in ({}, {"tag": NAMED}, {"by": "<i>eve</i>"}, {"layer": EVIL}, {"match": "similar"}):
             page = page_text(client, q, **params)
             assert not re.search(r"<script>alert|<img src=x|<i>eve|<b>(<mark>)?session", page)
 

@@ -115,4 +115,7 @@ def test_storing_a_credential_needs_the_admin_scope_explicitly(apollo: Project) 
     arguments = {"action": "set", "key": "k", "value": CREDENTIAL}
     with pytest.raises(InvalidInput, match="credential"):
         call(find_caller(None, "", ""), "decision", arguments)
-    assert call(find_caller(None, "", "read,write,admin"), "decision", arguments)["result"] == "created"
+    allowed = {**arguments, "allow_secret": True}
+    with pytest.raises(NotAllowed):
+        call(find_caller(None, "", "read,write"), "decision", allowed)
+    assert call(find_caller(None, "", "read,write,admin"), "decision", allowed)["result"] == "created"

@@ -141,7 +141,7 @@ def test_a_patch_of_other_fields_keeps_a_stored_credential(
     ada_rest: RestClient, ben_rest: RestClient
 ) -> None:
     secret = "ghp_a1B2c3D4e5F6g7H8i9J0a1B2c3D4e5F6g7H8"
-    assert ada_rest.post("decisions/", {"key": "k", "value": secret}).status == 201
+    assert ada_rest.post("decisions/", {"key": "k", "value": secret, "allow_secret": True}).status == 201
     assert ben_rest.patch("decisions/k/", {"tags": ["api"]}).body["value"] == secret
     assert is_error(ben_rest.patch("decisions/k/", {"rationale": secret}), 400, "invalid")
 

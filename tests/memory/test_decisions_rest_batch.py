@@ -21,7 +21,7 @@ def test_a_batch_sets_all_items_in_order(ada_rest: RestClient) -> None:
     [
         {"key": "b"},
         {"key": "b", "value": None},
-        {"key": "b", "value": 1, "tag": "api"},
+        {"key": "b", "value": 1, "labels": "api"},
         {"key": "b", "value": 1, "layer": "nowhere"},
         {"key": "b", "value": 1, "expected_version": "9"},
         {"key": "b", "value": 1, "agent": "zoe"},
@@ -53,7 +53,7 @@ def test_a_batch_that_is_not_atomic_writes_the_valid_items(ada_rest: RestClient)
 @pytest.mark.parametrize(
     "body",
     [
-        {"items": {"key": "a", "value": 1}},
+        {"items": {"key": "a", "tags": 1}},
         {"items": "a"},
         {"items": None},
         {"items": [{"key": "a", "value": 1}] * 51},

@@ -323,16 +323,26 @@ def test_a_file_that_becomes_a_pipe_before_it_is_opened_does_not_block(root: Pat
 
 @pytest.mark.parametrize(
     "path",
-    ["/etc/passwd", "/", "..", "../elsewhere", "src/../../elsewhere", "..\\elsewhere", "C:/x", "~/../x/.."],
+    [
+        "/etc/passwd",
+        "/",
+        "..",
+        "../elsewhere",
+        "src/../../elsewhere",
+        "..\\elsewhere",
+        "C:/x",
+        "~/../x/..",
+        "~",
+    ],
 )
 def test_a_path_that_is_absolute_or_leaves_the_root_is_refused(
     apollo: Project, root: Path, outside: Path, path: str
 ) -> None:
-    with pytest.raises(InvalidInput, match=r"path: .* must be relative"):
+    with pytest.raises(InvalidInput, match=r"path: .* (must be|a path is) relative"):
         hits(apollo, SECRET, path=path)
 
 
-@pytest.mark.parametrize("path", ["nowhere", "a.txt/b", "a.txt/", "~", "code", "src x", "x" * 300])
+@pytest.mark.parametrize("path", ["nowhere", "a.txt/b", "a.txt/", "code", "src x", "x" * 300])
 def test_an_unknown_path_is_not_found(apollo: Project, root: Path, path: str) -> None:
     write(root, {"a.txt": "x"})
     if path == "a.txt/":

@@ -142,7 +142,7 @@ def test_only_an_administrator_deletes(ada_rest: RestClient, ben_rest: RestClien
         ({"content": CONTENT, "caused_by": 999_999}, 404),
         ({"content": CONTENT, "caused_by": "memory:1"}, 400),
         ({"content": CONTENT, "dependencies": [999_999]}, 404),
-        ({"content": CONTENT, "dependencies": "1"}, 400),
+        ({"content": CONTENT, "dependencies": "one"}, 400),
         ({"content": CONTENT, "action_type": "refactor"}, 400),
         ({"content": CONTENT, "tags": 5}, 400),
         ({"content": CONTENT, "metadata": []}, 400),

@@ -160,7 +160,11 @@ def test_a_shared_signature_is_described_once(ada: Caller) -> None:
     set_, from_template = (all_tools()["decision"].actions[name] for name in ("set", "from_template"))
     assert from_template.arguments.names == ["name", *set_.arguments.names]
     [flat] = [tool for tool in list_tools(ada, surface="flat") if tool["name"] == "decision_from_template"]
-    assert set(flat["inputSchema"]["properties"]) == {"name", "agent", *set_.arguments.names}
+    assert set(flat["inputSchema"]["properties"]) == {
+        "name",
+        "agent",
+        *(argument.name for argument in set_.arguments.declared.all),
+    }
     assert flat["inputSchema"]["required"] == ["name", "key", "value"]
 
 

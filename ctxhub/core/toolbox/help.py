@@ -1,8 +1,11 @@
 """`action:"help"`: description, arguments and an example of each action."""
 
+import json
+from collections.abc import Iterable
 from typing import Any
 
 from ctxhub.core.kit.caller import ADMIN, Caller
+from ctxhub.core.kit.tool_names import is_flat
 from ctxhub.core.toolbox.actions import Action, Tool
 from ctxhub.core.toolbox.common_arguments import AGENT, BUDGET, EXACT, FORMAT, SECRET, SESSION
 
@@ -32,14 +35,31 @@ def help_for(tool: Tool, caller: Caller, name: str | None = None) -> dict[str, A
     return {
         "tool": tool.name,
         "does": tool.summary,
-        "actions": {action.name or tool.name: _entry(action) for action in usable},
+        "actions": {action.name or tool.name: _entry(tool, action) for action in usable},
         "everywhere": ", ".join(text for argument, text in EVERYWHERE.items() if argument in taken),
     }
 
 
-def _entry(action: Action) -> dict[str, Any]:
+def _entry(tool: Tool, action: Action) -> dict[str, Any]:
     entry: dict[str, Any] = {"does": " ".join(action.doc.split()), "arguments": str(action.arguments)}
-    name = {"action": action.name} if action.name else {}
-    if action.example or name:
-        entry["example"] = {**name, **action.example}
+    if action.example or action.name:
+        entry["example"] = example_of(action, [action] if is_flat() else tool.actions.values())
     return entry
+
+
+def example_of(action: Action, declaring: Iterable[Action]) -> dict[str, Any]:
+    """The example of a call, as the schema of a tool with these actions declares the arguments.
+
+    What is declared as a text, also because two actions differ, is one: some clients send nothing else.
+    """
+    types: dict[str, set[str]] = {}
+    for each in declaring:
+        for argument in each.arguments.declared.all:
+            types.setdefault(argument.name, set()).add(str(argument.schema.get("type")))
+    name = {"action": action.name} if action.name else {}
+    return name | {said: _as_declared(value, types.get(said)) for said, value in action.example.items()}
+
+
+def _as_declared(value: Any, types: set[str] | None) -> Any:
+    is_text = types is not None and (len(types) > 1 or types == {"string"})
+    return json.dumps(value) if is_text and isinstance(value, bool | int | float) else value

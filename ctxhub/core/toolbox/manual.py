@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterator
 
 from ctxhub.core.toolbox.actions import Action, Tool, all_tools
+from ctxhub.core.toolbox.help import example_of
 from ctxhub.core.toolbox.tool_list import in_order
 
 HEADER = """# The tools
@@ -26,17 +27,16 @@ def render_manual() -> str:
 def _tool(tool: Tool) -> Iterator[str]:
     yield f"## {tool.name}\n\n{tool.summary}\n"
     for action in tool.actions.values():
-        yield from _action(action)
+        yield from _action(tool, action)
 
 
-def _action(action: Action) -> Iterator[str]:
+def _action(tool: Tool, action: Action) -> Iterator[str]:
     yield f"### {action.call}\n\n{action.doc}\n"
     if action.arguments.all:
         yield f"Arguments: `{action.arguments}`\n"
     yield _scope(action)
     if action.example:
-        name = {"action": action.name} if action.name else {}
-        yield f"```json\n{json.dumps({**name, **action.example})}\n```\n"
+        yield f"```json\n{json.dumps(example_of(action, tool.actions.values()))}\n```\n"
 
 
 def _scope(action: Action) -> str:
