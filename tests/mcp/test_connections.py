@@ -134,6 +134,7 @@ def test_the_oldest_that_sent_no_whole_request_gives_way(
 def test_a_call_that_waits_keeps_its_place(
     hub: LiveHub, ada_mcp: McpClient, open_sockets: ExitStack, settings: LazySettings
 ) -> None:
+    ada_mcp.rpc("ping")  # Else the crowd could close the connection before its first request arrives.
     settings.MAX_CONNECTIONS = 2
     with ThreadPoolExecutor(1) as pool:
         waiting = pool.submit(ada_mcp.call, "message", "inbox", wait_seconds=1)
