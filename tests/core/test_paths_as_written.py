@@ -60,7 +60,7 @@ CALLS: dict[tuple[str, str], Given] = {
     ("session.depend", "source"): lambda path: {"source": path, "target": "src/b.py", "type": "imports"},
     ("session.depend", "target"): lambda path: {"source": "src/b.py", "target": path, "type": "imports"},
     ("session.dependencies", "path"): lambda path: {"path": path},
-    ("session.restore", "files"): lambda path: {"session": "1", "files": [{"path": path, "hash": "h"}]},
+    ("session.restore", "files"): lambda path: {"files": [{"path": path, "hash": "h"}]},
     ("session.save", "files"): lambda path: {"files": [{"path": path, "hash": "h"}]},
     ("session.track", "path"): lambda path: {"path": path, "access": "viewed"},
 }

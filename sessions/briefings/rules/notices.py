@@ -40,7 +40,7 @@ class ChangedDecision:
 
     @property
     def payload(self) -> dict[str, Any]:
-        return {"ref": self.ref, "was": self.was, "now": self.now}
+        return {"now": self.now, "ref": self.ref, "was": self.was}  # In the order in which jsonb keeps them.
 
     def _changed(self) -> str:
         was, now = _shown(self.was_value), _shown(self.now_value)
