@@ -11,6 +11,7 @@ import pytest
 from ctxhub.core.kit.errors import InvalidInput
 from ctxhub.core.toolbox.actions import Action, Tool, all_tools, find_tool
 from ctxhub.core.toolbox.aliases import OTHER_ACTIONS, OTHER_ARGUMENTS, OTHER_CALLS
+from ctxhub.core.toolbox.meanings import AGENTS
 
 pytestmark = pytest.mark.one_engine
 
@@ -382,5 +383,7 @@ def test_agent_is_never_suggested(name: str) -> None:
             with pytest.raises(InvalidInput) as refused:
                 action.check({name: "ben"})
             assert refused.value.details["did_you_mean"].get(name) != "agent", action.call
+            is_reader = action.tool == "message" and name in AGENTS  # `by` of an inbox is who sent.
             by = "by" in action.arguments.names and not action.writes and name not in ("parent", "from")
+            by = by and not is_reader
             assert not by or refused.value.details["did_you_mean"].get(name) == "by", action.call
