@@ -57,7 +57,7 @@ def list_inbox(
         state=clean_state(state) if state else None,
         priority=clean_choice(priority, Priority, "priority") if priority else None,
         sender_id=author_id(caller.project_id, by) if by else None,
-        since=moment_of(caller.project_id, clean_moment(since, "since")),
+        since=waiting.at_first_run(lambda: moment_of(caller.project_id, clean_moment(since, "since"))),
         has_mailbox=has_mailbox,
     )
     after = read_cursor(cursor, int, datetime, int) if cursor else None

@@ -99,6 +99,15 @@ def test_changes_before_the_call_are_answered_at_once(wait: Callable[..., Any], 
     assert time.monotonic() - started < SOON_SECONDS
 
 
+def test_a_time_ahead_of_the_hubs_clock_hides_nothing(wait: Callable[..., Any], ben: Caller) -> None:
+    answering = in_background(lambda: wait(since="2099-01-01", wait_seconds=5))
+    wait_for_waiters()
+    set_decision(caller=ben, key="news", value="x")
+    answer, _ = answering.result(PATIENCE_SECONDS)
+    assert answer["decisions"] == 1
+    assert "decisions" not in wait(since=answer["cursor"], wait_seconds=0)
+
+
 def test_wait_seconds_of_zero_returns_at_once(wait: Callable[..., Any]) -> None:
     started = time.monotonic()
     assert "cursor" in wait(wait_seconds=0)

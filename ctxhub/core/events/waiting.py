@@ -6,18 +6,22 @@ database connection, until such an event is recorded or the time is up. Without 
 the response is sent at once.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
+from typing import Any, TypeVar
 
-from ctxhub.core.events.selectors.events import NewEvent, latest_cursor
+from ctxhub.core.events.selectors.events import NewEvent
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.kit.inputs import clean_from_to
 from ctxhub.core.registry import wakes
 
 LONGEST_SECONDS = 60
+
+T = TypeVar("T")
+_NOT_RUN = object()
 
 
 @frozen
@@ -54,9 +58,9 @@ class Wanted:
 
 @dataclass(slots=True)
 class LongPoll:
-    """The state of one waiting call: the newest event when it began, and the events it waits for."""
+    """The state of one waiting call: where it began, and the events it waits for."""
 
-    began: int | None = None
+    began: Any = _NOT_RUN
     wanted: Wanted | None = None
     is_again: bool = False
 
@@ -82,14 +86,18 @@ def clean_seconds(seconds: int) -> int:
     return clean_from_to(seconds, "wait_seconds", 0, LONGEST_SECONDS)
 
 
-def began_at(project_id: int) -> int:
-    """The id of the newest event at the first run of the call; later events are new."""
+def at_first_run(read: Callable[[], T]) -> T:
+    """What `read` returns at the first run of the call, in its repeated runs, too.
+
+    A call begins at one place: read again, "2h" would be later, and what lies between would be lost.
+    """
     long_poll = _long_poll.get()
     if long_poll is None:
-        return latest_cursor(project_id).event_id
-    if long_poll.began is None:
-        long_poll.began = latest_cursor(project_id).event_id
-    return long_poll.began
+        return read()
+    if long_poll.began is _NOT_RUN:
+        long_poll.began = read()
+    began: T = long_poll.began
+    return began
 
 
 def wait_for_news(caller: Caller, seconds: float, *, after: int, nouns: frozenset[str] = frozenset()) -> None:
