@@ -1,4 +1,4 @@
-"""Registers the noun `message`, and the unread counts that answers report as mail."""
+"""Registers the noun `message`, and the counts of messages that answers report as news and as mail."""
 
 from ctxhub.core.events import mail
 from ctxhub.core.hub.selectors.hub import register_agent_facts
@@ -6,7 +6,7 @@ from ctxhub.core.links import heads_of
 from ctxhub.core.registry import Kept, Noun, counter_of, register
 from messaging.models import Message
 from messaging.search import messages_showing, read_message_documents
-from messaging.selectors.inbox import count_unread, count_urgent, unread_of
+from messaging.selectors.inbox import count_news, count_urgent, unread_of
 from messaging.selectors.messages import open_messages
 from messaging.sql.neighbours import read_turns
 from messaging.sql.reply_links import LINKS
@@ -21,7 +21,7 @@ register(
         text="text",
         documents=read_message_documents,
         showing=messages_showing,
-        unread=count_unread,
+        news=count_news,
         turns=read_turns,
         heads=heads_of("message", Message, "text", at="created_at"),
         links=LINKS,

@@ -12,6 +12,7 @@ from ctxhub.core.kit.errors import InvalidInput, shown, unknown_word
 from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.kit.inputs import PATH_LENGTH, clean_name, read_id
 from ctxhub.core.kit.models import NamedRow
+from ctxhub.core.kit.sql import Selected
 from ctxhub.core.links import HeadReader, LinkSource
 from ctxhub.core.search.documents import Document
 
@@ -89,7 +90,8 @@ class Noun:
     `version_of(item)`: the version that an item shows, for the record of what agents were given.
     `texts_at(project_id, versions, characters)`: how rows began at versions, by id and version; without those
     that are no longer kept.
-    `unread(caller)`: its number in `updates`, in place of the number of objects that others changed.
+    `news(caller, events)`: its number in `updates`, in place of the number of objects that others changed.
+    `events` selects noun, verb and ref of the new events of others; None: since ever.
     `wakes`: whether its events end the waiting of other agents.
     `heads`: reads what a list of objects of any kind shows of its rows; needed to be linked.
     `links`: the links from causes to effects that its rows hold.
@@ -104,7 +106,7 @@ class Noun:
     by_layer: Callable[[Stats], Mapping[int, int]] | None = None
     documents: Callable[[int, Sequence[int]], Sequence[Document]] | None = None
     showing: Callable[[NamedRow], Sequence[int]] | None = None
-    unread: Callable[[Caller], int] | None = None
+    news: Callable[[Caller, Selected | None], int] | None = None
     turns: Callable[[int, Sequence[int]], Mapping[int, Mapping[int, float]]] | None = None
     prior: float = 1.0
     has_reasons: bool = False

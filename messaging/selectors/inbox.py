@@ -13,6 +13,7 @@ from ctxhub.core.kit.clock import format_time
 from ctxhub.core.kit.inputs import clean_choice, clean_limit, clean_moment
 from ctxhub.core.kit.listing import COUNTED_TO, Listing, make_cursor, read_cursor
 from ctxhub.core.kit.priority import Priority
+from ctxhub.core.kit.sql import Selected
 from messaging.models import MessageType
 from messaging.rows import MessageRow
 from messaging.selectors.request_states import clean_state
@@ -86,9 +87,14 @@ def wait_for_inbox(caller: Caller, *, wait_seconds: int = 0, **query: Any) -> Li
     return listing
 
 
-def count_unread(caller: Caller) -> int:
-    """How many messages the agent has not read, counted to 1,000."""
-    return sql.count_unread(caller.project_id, caller.agent.casefold(), COUNTED_TO)
+def count_news(caller: Caller, events: Selected | None) -> int:
+    """How many messages are new to the agent by these events; without events what it has not read, to 1,000.
+
+    New are those that it was sent and has not read, and its own that were acknowledged, claimed or overdue.
+    """
+    if events is None:
+        return sql.count_unread(caller.project_id, caller.agent.casefold(), COUNTED_TO)
+    return sql.count_news(caller.project_id, caller.agent.casefold(), events)
 
 
 def count_urgent(caller: Caller) -> int:

@@ -72,6 +72,26 @@ def count_unread(project_id: int, folded: str, at_most: int) -> int:
     return _count(project_id, folded, at_most, "ORDER BY type, state")
 
 
+def count_news(project_id: int, folded: str, events: sql.Selected) -> int:
+    """By events (noun, verb, ref): unread messages that were sent, and own ones that others dealt with.
+
+    A request that is done is left out: its asker is sent a message.
+    """
+    new, values = events
+    # Values, not joins, and in a CASE: PostgreSQL without statistics would read all messages, and it may
+    # cast a ref before it compares the noun.
+    message_id = "CAST(substr(e.ref, 9) AS bigint)"
+    unread = f"SELECT d.read_at IS NULL FROM messaging_delivery d WHERE d.message_id = {message_id}"
+    sender = f"SELECT m.sender_id FROM messaging_message m WHERE m.id = {message_id}"
+    own = "SELECT id FROM core_agent WHERE project_id = %s AND folded = %s"
+    statement = f"""
+        SELECT count(DISTINCT e.ref) FROM ({new}) e WHERE CASE WHEN e.noun <> 'message' THEN false
+        WHEN e.verb IN ('sent', 'delivered', 'updated') THEN ({unread} AND d.folded = %s)
+        WHEN e.verb IN ('acked', 'claimed', 'overdue') THEN ({sender}) IN ({own}) ELSE false END"""
+    [(count,)] = sql.rows(statement, [*values, folded, project_id, folded])
+    return int(count)
+
+
 def count_urgent(project_id: int, folded: str, at_most: int) -> int:
     """Without messages to everyone from before the agent came, or from while it was away: it owes nothing."""
     return _count(project_id, folded, at_most, f"AND priority >= {URGENT:d} AND owed ORDER BY priority")

@@ -18,6 +18,7 @@ from ctxhub.core.models import Project
 from ctxhub.mcp.wakeups import _Postgres, _Sqlite, watch
 from memory.decisions.services.decisions import set_decision
 from messaging.services.messages import send_message
+from messaging.services.receipts import acknowledge_messages
 from tests.hub import LiveHub, McpClient, Reply, RestClient
 from tests.people import VIEWER, person, signed_in
 from tests.stdio import stdio_hub
@@ -106,6 +107,26 @@ def test_a_time_ahead_of_the_hubs_clock_hides_nothing(wait: Callable[..., Any], 
     answer, _ = answering.result(PATIENCE_SECONDS)
     assert answer["decisions"] == 1
     assert "decisions" not in wait(since=answer["cursor"], wait_seconds=0)
+
+
+def test_a_wait_that_a_message_ends_says_so_once(wait: Callable[..., Any], ben: Caller) -> None:
+    answering = in_background(lambda: wait(wait_seconds=60))
+    wait_for_waiters()
+    send_message(caller=ben, text="Hello.", to=["ada"])
+    answer, _ = answering.result(PATIENCE_SECONDS)
+    assert answer == {"messages": 1, "cursor": answer["cursor"]}
+    assert wait(since=answer["cursor"], wait_seconds=1) == {"cursor": answer["cursor"]}
+
+
+def test_a_wait_that_an_acknowledgement_ends_says_so(
+    wait: Callable[..., Any], ada: Caller, ben: Caller
+) -> None:
+    sent = send_message(caller=ada, text="Deploy at noon.", to=["ben"], ack=True)
+    answering = in_background(lambda: wait(wait_seconds=60))
+    wait_for_waiters()
+    acknowledge_messages(caller=ben, ids=[sent["id"]])
+    answer, _ = answering.result(PATIENCE_SECONDS)
+    assert answer == {"messages": 1, "cursor": answer["cursor"]}
 
 
 def test_wait_seconds_of_zero_returns_at_once(wait: Callable[..., Any]) -> None:

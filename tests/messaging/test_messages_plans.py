@@ -10,10 +10,11 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from ctxhub.core.events.mail import count_urgent
+from ctxhub.core.events.selectors.events import count_updates
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import Caller
 from messaging.models import Message
-from messaging.selectors.inbox import count_unread, list_inbox, unread_of
+from messaging.selectors.inbox import count_news, list_inbox, unread_of
 from messaging.selectors.messages import list_thread
 from messaging.services.cleanup import remove_old_messages, tell_overdue
 from messaging.services.receipts import read_messages_of
@@ -80,7 +81,7 @@ def test_an_inbox_scans_its_index(many: Caller, page: str) -> None:
 @pytest.mark.parametrize(
     ("work", "index"),
     [
-        (count_unread, UNREAD),
+        (lambda ben: count_news(ben, None), UNREAD),
         (count_urgent, "messaging_urgent"),
         (lambda ben: unread_of(ben.project_id, ["ada", "ben"]), UNREAD),
         (lambda ben: next_request(ben.project_id, "ben", clock.now()), ALL),
@@ -91,6 +92,13 @@ def test_frequent_queries_use_an_index(many: Caller, work: Callable[[Caller], An
     [plan] = plans(lambda: work(many), "messaging_delivery")
     assert re.search(rf"\b{index}\b", plan), plan
     assert not re.search(r"SCAN (d|messaging)|Seq Scan on messaging", plan), plan
+
+
+def test_new_messages_are_looked_up_by_the_refs_of_events(many: Caller) -> None:
+    first = send(Caller(many.project, "ada"), "first", to=["ben"])
+    [plan] = plans(lambda: count_updates(many, since="e0"), "messaging_delivery d")
+    assert not re.search(r"SCAN [dm]\b|Seq Scan on messaging", plan), plan
+    assert count_updates(many, since="e0")["messages"] == 1, first
 
 
 def test_a_thread_is_found_by_its_index(many: Caller) -> None:

@@ -90,7 +90,10 @@ COUNTS = {
 UPDATES = {
     "type": "object",
     "required": ["cursor"],
-    "properties": {"cursor": {"type": "string", "description": "Pass it as `since` the next time."}},
+    "properties": {
+        "cursor": {"type": "string", "description": "Pass it as `since` the next time."},
+        "mail": {"type": "integer", "description": "Unread messages of priority high and critical."},
+    },
     "additionalProperties": {"oneOf": [{"type": "integer"}, {"type": "string"}]},
 }
 

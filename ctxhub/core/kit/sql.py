@@ -14,6 +14,8 @@ from django.db import DEFAULT_DB_ALIAS, connection, connections
 from ctxhub.core.kit.read_limit import checkpoint, count_waiting
 
 Row = Sequence[Any]
+Selected = tuple[str, Sequence[Any]]
+"""A SELECT, and the values of its placeholders."""
 T = TypeVar("T")
 
 FEW = 50

@@ -7,6 +7,7 @@ from typing import Any
 
 from ctxhub.core import registry
 from ctxhub.core.accounts.selectors.named_agents import find_known_names, means_everyone, names_meant
+from ctxhub.core.events.mail import count_urgent
 from ctxhub.core.kit import sql
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.clock import EventCursor, format_time
@@ -175,18 +176,31 @@ def changed_values(data: Mapping[str, Any]) -> list[tuple[str, Any, Any]]:
 def count_updates(caller: Caller, *, since: str | None = None) -> dict[str, Any]:
     """The number of objects of each noun that others changed since, and the cursor for the next call.
 
-    For messages it is the number of unread ones, whenever they were sent.
+    For messages it is the number of those that are new to the agent. What it has not read of those before is
+    no news: `mail` counts what of it is urgent, as in any answer.
     """
-    cursor = latest_cursor(caller.project_id)
-    changed = _count_changed(caller, clean_moment(since, "since"), cursor)
-    unread = {noun.plural: noun.unread(caller) for noun in registry.all_nouns() if noun.unread}
-    news = {**{plural: count for plural, count in changed.items() if plural not in unread}, **unread}
-    return {**{plural: count for plural, count in news.items() if count}, "cursor": str(cursor)}
+    cursor, start = latest_cursor(caller.project_id), clean_moment(since, "since")
+    new = _new_events(caller, start, cursor)
+    changed = _count_changed(new)
+    read_since = None if start is None else new
+    mine = {noun.plural: noun.news(caller, read_since) for noun in registry.all_nouns() if noun.news}
+    news = {**{plural: count for plural, count in changed.items() if plural not in mine}, **mine}
+    mail = {"mail": urgent} if (urgent := count_urgent(caller)) else {}
+    return {**{plural: count for plural, count in news.items() if count}, "cursor": str(cursor), **mail}
 
 
-def _count_changed(
-    caller: Caller, since: datetime | EventCursor | None, cursor: EventCursor
-) -> dict[str, int]:
+def _count_changed(new: sql.Selected) -> dict[str, int]:
+    events, values = new
+    counted = sql.rows(
+        f"""SELECT noun, count(*) FROM (SELECT DISTINCT noun, ref FROM ({events}) new) things
+        GROUP BY noun ORDER BY noun""",
+        values,
+    )
+    return {registry.plural(noun): count for noun, count in counted}
+
+
+def _new_events(caller: Caller, since: datetime | EventCursor | None, cursor: EventCursor) -> sql.Selected:
+    """The newest 10,000 events of others since then and up to the cursor: noun, verb, ref."""
     conditions = ["project_id = %s", "id <= %s", "noun <> 'hub'"]
     values: list[Any] = [caller.project_id, cursor.event_id]
     match since:
@@ -201,13 +215,10 @@ def _count_changed(
         " (SELECT id FROM core_agent WHERE project_id = %s AND folded = %s))"
     )
     values += [caller.project_id, caller.agent.casefold()]
-    counted = sql.rows(
-        f"""SELECT noun, count(*) FROM (SELECT DISTINCT noun, ref FROM (
-            SELECT noun, ref FROM core_event WHERE {" AND ".join(conditions)} ORDER BY id DESC LIMIT %s
-        ) new) things GROUP BY noun ORDER BY noun""",
-        [*values, NEW_EVENTS_READ],
+    statement = (
+        f"SELECT noun, verb, ref FROM core_event WHERE {' AND '.join(conditions)} ORDER BY id DESC LIMIT %s"
     )
-    return {registry.plural(noun): count for noun, count in counted}
+    return statement, [*values, NEW_EVENTS_READ]
 
 
 def read_new_events(project_id: int, after: int) -> list[NewEvent]:

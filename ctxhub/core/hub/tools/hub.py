@@ -93,17 +93,18 @@ def activity(
     )
 
 
-@action("hub", "updates", example={"since": "e120"}, also_known_as=("has_updates",))
+@action("hub", "updates", counts_mail=True, example={"since": "e120"}, also_known_as=("has_updates",))
 def updates(caller: Caller, since: Since | None = None) -> dict[str, Any]:
     """How many things others changed since, and the cursor for the next call.
 
     Your own changes are not counted. Costs a few tokens: poll with it, and read `activity` when a figure is
-    there.
+    there. `messages`: new ones to you (read the inbox), or yours acknowledged or claimed; `mail`: all urgent
+    ones that you have not read.
     """
     return events.count_updates(caller, since=since)
 
 
-@action("hub", "wait", example={"since": "e120", "wait_seconds": 30})
+@action("hub", "wait", counts_mail=True, example={"since": "e120", "wait_seconds": 30})
 def wait(caller: Caller, since: Since | None = None, wait_seconds: Seconds = 30) -> dict[str, Any]:
     """As `updates`, as soon as there is something new to you, or after 0 to 60 seconds.
 
