@@ -26,6 +26,7 @@ class ClaimAnswer(TypedDict):
 
 class Receipt(TypedDict):
     agent: str
+    read: bool
+    owes: Annotated[str, About("What is missing: read, as it is urgent, or ack."), one_of(*OWED)] | None
     read_at: Time | None
     acked_at: Time | None
-    owes: Annotated[str, About("What is missing: read, as it is urgent, or ack."), one_of(*OWED)] | None

@@ -24,7 +24,7 @@ THREAD_COLUMNS = (
     *("id", "from", "to", "type", "priority", "text", "payload", "reply_to", "ack", "state", "by"),
     *("result_refs", "at"),
 )
-RECEIPT_COLUMNS = ("agent", "read_at", "acked_at", "owes")
+RECEIPT_COLUMNS = ("agent", "read", "owes", "read_at", "acked_at")
 
 Sender = TypedDict("Sender", {"from": Annotated[str, About("Who wrote it.")]})
 State = Annotated[str, one_of(*STATES)]
@@ -132,7 +132,7 @@ def list_thread(project_id: int, message_id: int, *, limit: int = 20, cursor: st
 def list_receipts(
     project_id: int, message_id: int, *, limit: int = MAX_LIMIT, cursor: str | None = None
 ) -> Listing:
-    """Who owes a message or has read it: when each read and acknowledged it, and what it still owes.
+    """Who owes a message or has read it: whether and when, and what it still owes: read, ack or null.
 
     Of a request also its state. Agents that came after a message to everyone owe nothing.
     """
@@ -153,12 +153,13 @@ def list_receipts(
             if name in item
         },
         cursor_after=lambda count: make_cursor(found[count - 1].folded),
+        kept=frozenset({"read", "owes"}),
     )
 
 
 def _receipt_row(receipt: Receipt) -> list[Any]:
     times = (at and format_time(at) for at in (receipt.read_at, receipt.acked_at))
-    return [receipt.name, *times, receipt.owes]
+    return [receipt.name, receipt.read_at is not None, receipt.owes, *times]
 
 
 def open_messages(project_id: int, names: Sequence[str], full: bool) -> dict[str, dict[str, Any]]:

@@ -214,7 +214,10 @@ def status(
     limit: Annotated[Limit, About("How many items a page holds; left out: 200.")] = MAX_LIMIT,
     cursor: Cursor | None = None,
 ) -> Listing:
-    """Who has read and acknowledged a message, and how far a request is."""
+    """Who has read and acknowledged a message, and how far a request is.
+
+    `owes` is what is missing of an agent: `ack`, or `read` of an urgent one; null: nothing.
+    """
     return selectors.list_receipts(caller.project_id, id, limit=limit, cursor=cursor)
 
 

@@ -41,10 +41,23 @@ def shown(client: Client, url: str) -> Any:
 
 def test_mcp_and_rest_say_who_owes_it(ada_mcp: McpClient, ada_rest: RestClient, row_id: int) -> None:
     answer = ada_mcp.call("message", "status", id=row_id)
-    assert answer["columns"] == ["agent", "read_at", "owes"]
+    assert answer["columns"] == ["agent", "read", "owes", "read_at"]
     assert [(row[0], row[2]) for row in answer["rows"]] == [("ben", "ack"), ("zoe", None)]
     items = ada_rest.get(f"messages/{row_id}/status/").body["items"]
     assert [(item["agent"], item["owes"]) for item in items] == [("ben", "ack"), ("zoe", None)]
+
+
+def test_what_nobody_owes_or_has_read_is_said_of_each(
+    ada: Caller, ada_mcp: McpClient, ada_rest: RestClient
+) -> None:
+    sent = send(ada, "By the way.", to=["ben", "cid"])
+    answer = ada_mcp.call("message", "status", id=sent)
+    assert answer["columns"] == ["agent", "read", "owes"]
+    assert answer["rows"] == [["ben", False, None], ["cid", False, None]]
+    by_name = ada_mcp.call("message", "status", id=sent, format="objects")["items"]
+    assert by_name[0] == {"agent": "ben", "read": False, "owes": None}
+    [item, _] = ada_rest.get(f"messages/{sent}/status/").body["items"]
+    assert item == {"agent": "ben", "read": False, "owes": None, "read_at": None, "acked_at": None}
 
 
 def test_the_admin_says_who_owes_it(client: Client, row_id: int) -> None:

@@ -32,7 +32,7 @@ class Listing:
     """One page of a list. `extra` holds further keys of the response (`total`, `more`), `next` the cursor.
 
     `cursor_after(n)` returns the cursor that continues after the first n rows, for a page cut by a token
-    budget.
+    budget. `kept`: the columns that are shown where they are empty, too: there, nothing is an answer.
     """
 
     columns: Sequence[str]
@@ -40,6 +40,7 @@ class Listing:
     next: str | None = None
     extra: Mapping[str, Any] = field(default_factory=dict)
     cursor_after: Callable[[int], str] | None = None
+    kept: frozenset[str] = frozenset()
 
     def answer(self, *, as_objects: bool = False, max_tokens: int | None = None) -> dict[str, Any]:
         """The response, within `max_tokens`; `omitted` counts the rows left out.
@@ -71,7 +72,11 @@ class Listing:
 
     def _answer(self, rows: Sequence[Row], as_objects: bool) -> dict[str, Any]:
         count = len(rows)
-        kept = [n for n in range(len(self.columns)) if any(row[n] not in (None, "", [], {}) for row in rows)]
+        kept = [
+            n
+            for n, name in enumerate(self.columns)
+            if (rows and name in self.kept) or any(row[n] not in (None, "", [], {}) for row in rows)
+        ]
         columns = [self.columns[n] for n in kept]
         values = [[row[n] for n in kept] for row in rows]
         shape: dict[str, Any] = (
