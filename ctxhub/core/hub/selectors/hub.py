@@ -24,6 +24,8 @@ IN_ORDER = (
     *("agents", "decisions", "constraints", "messages", "changes", "files", "tags", "scopes", "layers"),
     *("contexts", "memories", "workflows", "scratchpads", "snapshots", "sessions", "leases"),
 )
+# What a project has before anybody writes.
+WITHOUT_WRITING = ("agents", "tags", "scopes", "layers")
 IN_EACH_LAYER = ("decisions", "changes", "constraints")
 
 FACTS_IN_ORDER = ("session", "leases", "unread", "writes", "reads", "tokens")
@@ -40,6 +42,12 @@ def count_all(project_id: int) -> dict[str, Any]:
     stats = Stats(project_id, {noun.kind: noun.counting(project_id) for noun in nouns if noun.counting})
     counts = {noun.plural: noun.count(stats) for noun in nouns if noun.count}
     return {plural: counts[plural] for plural in IN_ORDER if plural in counts} | counts
+
+
+def is_empty(project_id: int) -> bool:
+    """Whether nobody has written anything into the project."""
+    counts = count_all(project_id).items()
+    return not any(count not in (0, [0, 0]) for plural, count in counts if plural not in WITHOUT_WRITING)
 
 
 @register_view("layer_summary", "What is in force in each layer, and the file changes of the last hour.")
