@@ -85,9 +85,11 @@ def test_rows_and_omitted_add_up(ada: Caller, ben: Caller) -> None:
     for budget in BUDGETS:
         answer = check(ada, "src/**", budget_tokens=budget)
         counts = [answer.get(name, {"count": 0})["count"] for name in SECTIONS]
-        assert [n + answer["omitted"].get(name, 0) for name, n in zip(SECTIONS, counts, strict=True)] == [
-            22
-        ] * 4
+        if isinstance(answer["omitted"], int):  # Else there is no room for the row that decides.
+            assert (budget < 100, answer["omitted"] + sum(counts)) == (True, 4 * 22)
+        else:
+            left = [answer["omitted"].get(name, 0) for name in SECTIONS]
+            assert [sum(both) for both in zip(left, counts, strict=True)] == [22] * 4
 
 
 def test_who_is_there_comes_before_what_must_hold(ada: Caller, ben: Caller) -> None:
@@ -194,3 +196,67 @@ def test_content_stays_in_its_row(ada: Caller, ben: Caller) -> None:
         add_constraint(caller=ben, category=category, text=hostile, paths=["src/**"])
     for row in check(ada, "src/a.py", budget_tokens=20_000)["constraints"]["rows"]:
         assert len(row[1].splitlines()) == 1
+
+
+# -- What decides ----------------------------------------------------------------------------------
+
+
+def crowd(ben: Caller) -> str:
+    """Much that bears on src, and one exclusive lease that ends last, with a long reason: its ref."""
+    fill(ben)
+    for number in range(20):
+        rule = f"A long rule {number}. " * 9
+        add_constraint(caller=ben, category="c", text=rule, priority="critical", paths=["src/**"])
+    paths = [*(f"lib/some/folder/{number}/**" for number in range(20)), "app/**"]
+    held = acquire_lease(caller=ben, paths=paths, minutes=600, reason="Everything moves. " * 20)
+    return f"lease:{held['lease_id']}"
+
+
+@pytest.mark.parametrize("mail", [0, 1])
+def test_the_lease_that_decides_is_in_every_answer(mail: int, ada_mcp: McpClient, ben: Caller) -> None:
+    lease = crowd(ben)
+    if mail:
+        urgent(ben)
+    for budget in BUDGETS:
+        answer = ada_mcp.call("check", paths=["src/**", "app/a.py"], budget_tokens=budget, format="objects")
+        assert count_tokens(as_text(answer)) <= budget
+        first = answer["leases"]["items"][0]
+        assert (answer["clear"], first["ref"], first["by"]) == (False, lease, "ben"), budget
+        assert first["why"].startswith("until ")
+
+
+def test_over_rest_from_a_little_more(ada_rest: RestClient, ben: Caller) -> None:
+    lease = crowd(ben)
+    for budget in BUDGETS[2:]:
+        answer = ada_rest.get("check/", paths=["src/**", "app/a.py"], budget_tokens=budget).body
+        assert count_tokens(as_text(answer)) <= budget
+        assert (answer["clear"], answer["leases"][0]["ref"]) == (False, lease), budget
+
+
+def test_a_shorter_row_of_it_comes_as_columns_too(ada: Caller, ben: Caller) -> None:
+    lease = crowd(ben)
+    answer = check(ada, "src/**", "app/a.py", budget_tokens=60)
+    assert answer["leases"]["columns"] == ["ref", "by", "why"]
+    assert answer["leases"]["rows"][0][:2] == [lease, "ben"]
+
+
+def test_of_several_that_decide_as_many_come_as_fit(ada: Caller, ben: Caller) -> None:
+    for number in range(30):
+        acquire_lease(caller=ben, paths=[f"src/{number}/**"])
+    counts = [check(ada, "src/**", budget_tokens=budget)["leases"]["count"] for budget in (120, 400, 2_000)]
+    assert counts == sorted(set(counts))
+    for budget, count in zip((120, 400, 2_000), counts, strict=True):
+        assert check(ada, "src/**", budget_tokens=budget)["omitted"] == {"leases": 30 - count}
+
+
+def test_exclusive_leases_come_before_shared_ones(ada: Caller, ben: Caller) -> None:
+    crowd(ben)
+    answer = check(ada, "src/**", "app/a.py", budget_tokens=20_000)
+    assert [row[1].split(":")[0] for row in answer["leases"]["rows"]] == ["exclusive"] + ["shared"] * 19
+
+
+def test_a_change_that_decides_is_in_every_answer(ada: Caller, ben: Caller) -> None:
+    fill(ben)
+    newest = check(ada, "src/**")["changes"]["rows"][0][0]
+    for budget in BUDGETS:
+        assert check(ada, "src/**", budget_tokens=budget)["changes"]["rows"][0][0] == newest, budget

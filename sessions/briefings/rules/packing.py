@@ -119,14 +119,17 @@ def pack(
     *,
     shares: Mapping[str, int] = SHARES,
     good: float = 0.0,
+    first: Candidate | None = None,
 ) -> Packed:
     """The rows for an answer of at most `budget` tokens; those of a section stay in their order.
 
     `sections`: the candidates of each section, best first; `shares`: see SHARES; `good`: the score from which
-    a row gets a share.
+    a row gets a share; `first`: the one that is taken before all others, and fits alone.
     """
     packer = _Packer(sections, budget, form, shares)
     packed = Packed([], {name: len(rows) for name, rows in sections.items()}, tuple(shares))
+    if first:
+        packer.take_at_once(first)
     packer.take_musts()
     if not packer.taken:
         packer.take_first_must(lambda one: form.measure(replace(packed, chosen=[one])) <= budget)
@@ -176,6 +179,11 @@ class _Packer:
         self._ids.add(id(one))
         self.taken.append(one)
 
+    def take_at_once(self, one: Candidate) -> None:
+        """Take a row that fits as the only one, though its cost is estimated as higher."""
+        self.take(one)
+        self.left = max(self.left, 0)
+
     def waiting(self) -> Iterator[Candidate]:
         """The best rows of each section that were not taken, those with the highest score per token first.
 
@@ -196,7 +204,7 @@ class _Packer:
 
     def musts(self) -> tuple[list[Candidate], list[Candidate]]:
         """What must be read: the first of each section, and all others."""
-        musts = [[one for one in self.sections.get(name, ()) if one.is_must] for name in self.shares]
+        musts = [[one for one in self._left_in(name) if one.is_must] for name in self.shares]
         return [rows[0] for rows in musts if rows], [one for rows in musts for one in rows[1:]]
 
     def take_musts(self) -> None:
@@ -208,12 +216,11 @@ class _Packer:
                     self.take(one)
 
     def take_first_must(self, fits: Callable[[Candidate], bool]) -> None:
-        """Take the most urgent row that fits as the only one, though its cost is estimated as higher."""
+        """Take the most urgent row that fits as the only one."""
         firsts, _ = self.musts()
         for one in sorted(firsts, key=lambda one: -one.score):
             if fits(one):
-                self.take(one)
-                self.left = max(self.left, 0)
+                self.take_at_once(one)
                 return
 
     def take_shares(self, good: float) -> None:

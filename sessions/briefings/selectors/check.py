@@ -1,8 +1,10 @@
 """Answers `check`: what must hold for some files, and who else is at them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
+from itertools import product
 from typing import Annotated, Any, NotRequired, cast
 
 # Pydantic builds the answer's schema and needs this TypedDict before Python 3.12.
@@ -42,6 +44,8 @@ COLUMNS = ("ref", "text", "by", "at", "why")
 MOST = 20
 RECENT = timedelta(hours=1)
 INTENT = 5
+# What is left of the text of the row that decides, where the budget has no room for more.
+SHORT_TOKENS = 12
 KINDS = {"constraints": "constraint", "decisions": "decision"}
 # How an object bears on a path, the most specific first.
 BY_PATH, BY_SCOPE, BY_INTENT, EVERYWHERE = range(4)
@@ -51,7 +55,7 @@ class CheckRow(TypedDict):
     ref: str
     text: str
     by: str
-    at: Time
+    at: Time | None
     why: str
 
 
@@ -64,7 +68,7 @@ class CheckAnswer(TypedDict):
     decisions: BearingRows
     leases: BearingRows
     changes: BearingRows
-    omitted: NotRequired[dict[str, int]]
+    omitted: NotRequired[dict[str, int] | int]
     hint: NotRequired[Annotated[str, About("How a path was read that may be a name as it is.")]]
     mail: NotRequired[int]
 
@@ -106,17 +110,39 @@ class Check:
         """As much as the budget has room for, in the form that it is shown in."""
 
         def build(show: Show) -> Any:
-            form = json_form(lambda packed: size(show(self._answer(packed))))
-            return show(self._answer(pack(self.sections, self.budget, form, shares=CHECK_SHARES)))
+            def measure(packed: Packed, by_name: bool) -> int:
+                return size(show(self._answer(packed, by_name)))
+
+            first, by_name = self._first(measure)
+            form = json_form(lambda packed: measure(packed, by_name))
+            sections = self._with(first) if first else self.sections
+            packed = pack(sections, self.budget, form, shares=CHECK_SHARES, first=first)
+            return show(self._answer(packed, by_name))
 
         return Fitting(build)
 
-    def _answer(self, packed: Packed) -> CheckAnswer:
+    def _first(self, measure: Callable[[Packed, bool], int]) -> tuple[Candidate | None, bool]:
+        """The row that decides that it is not clear, as far as there is room, and how `omitted` is told."""
+        if self.is_clear:
+            return None, True
+        leases, changes = self.sections["leases"], self.sections["changes"]
+        decides = leases[0] if leases and leases[0].is_must else changes[0]
+        for by_name, one in product((True, False), _shorter_and_shorter(decides)):
+            if measure(Packed([one], names=SECTIONS), by_name) <= self.budget:
+                return one, by_name
+        return None, True
+
+    def _with(self, first: Candidate) -> Mapping[str, Sequence[Candidate]]:
+        """The sections, where this is the first row of its own."""
+        return {**self.sections, first.section: [first, *self.sections[first.section][1:]]}
+
+    def _answer(self, packed: Packed, by_name: bool) -> CheckAnswer:
+        """`by_name`: `omitted` counts by section, else it is one number."""
         chosen = packed.sections()
-        lists = {name: Listing(COLUMNS, [one.row for one in chosen.get(name, ())]) for name in SECTIONS}
+        lists = {name: Listing(COLUMNS, [_row(one) for one in chosen.get(name, ())]) for name in SECTIONS}
         left = {name: self.counts[name] - len(chosen.get(name, ())) for name in SECTIONS}
         omitted = {name: count for name, count in left.items() if count}
-        more = {"omitted": omitted} if omitted else {}
+        more = {"omitted": omitted if by_name else sum(omitted.values())} if omitted else {}
         hint = {"hint": self.hint} if self.hint else {}
         mail = {"mail": self.mail} if self.mail else {}
         return cast(CheckAnswer, {"clear": self.is_clear, **lists, **more, **hint, **mail})
@@ -148,7 +174,7 @@ def check(
     rules, counts = _rules(caller.project_id, patterns, wanted, compared)
     sections = {
         **rules,
-        "leases": [_lease(row) for row in leases[:MOST]],
+        "leases": [_lease(row) for row in sorted(leases, key=lambda row: not row.exclusive)[:MOST]],
         "changes": [_change(row, now) for row in changed],
     }
     counts |= {"leases": len(leases), "changes": changed_count}
@@ -231,6 +257,17 @@ def _by_pattern(pattern: str) -> Reason:
         return Reason(EVERYWHERE, 0, "everywhere")
     head = head_of(pattern)
     return Reason(BY_PATH, len(head.split("/")) if head else 0, f"path {pattern}")
+
+
+def _row(one: Candidate) -> list[Any]:
+    ref, text, by, at, why = one.row
+    return [ref, text, by, at or None, why]
+
+
+def _shorter_and_shorter(one: Candidate) -> Iterator[Candidate]:
+    """A row, with less and less of it; who is there, and until when, stays."""
+    short = replace(one, write=partial(one_line, one.text, SHORT_TOKENS))
+    yield from (one, short, replace(short, at=""), replace(short, at="", write=str))
 
 
 def _lease(row: LeaseRow) -> Candidate:
