@@ -21,7 +21,7 @@ from ctxhub.core.toolbox.dispatch import call
 from memory.decisions.services.decisions import delete_decision, deprecate_decision
 from messaging.models import Delivery
 from messaging.services.messages import send_message
-from sessions.briefings.rules.nudges import HEADING, fitting, nudge_text
+from sessions.briefings.rules.nudges import HEADING, fitting, nudge_text, with_rest
 from sessions.briefings.selectors import news
 from sessions.briefings.services import nudges
 from sessions.briefings.services.nudges import nudge
@@ -88,6 +88,41 @@ def test_agents_are_told_apart(ada: Caller, ben: Caller) -> None:
     eve = Caller(project=ada.project, agent="eve")
     send_message(caller=ada, text="Stop.", to=["ben", "eve"], priority="high")
     assert [len(lines(caller)) for caller in (ben, eve, ben, ada)] == [1, 1, 0, 0]
+
+
+def test_of_much_mail_the_most_urgent_is_named_and_the_rest_counted(
+    ada: Caller, ben_rest: RestClient
+) -> None:
+    text = "Stop the deploy of the login service at once, since its tests fail on main."
+    for _ in range(11):
+        send_message(caller=ada, text=text, to=["ben"], priority="high")
+    urgent = send_message(caller=ada, text=text, to=["ben"], priority="critical")
+    answer = ben_rest.get("nudge/").body
+    first, *others = answer["text"].splitlines()[1:]
+    assert first.startswith(f"- message:{urgent['id']} from ada (critical): Stop the deploy")
+    assert answer["messages"] == 1 + len(others)
+    assert answer["text"].endswith(f" (and {12 - answer['messages']} more: message inbox)")
+    assert count_tokens(answer["text"]) <= 100
+
+
+def test_what_was_counted_is_named_later_and_what_was_named_is_not_counted(ada: Caller, ben: Caller) -> None:
+    for number in range(12):
+        send_message(caller=ada, text=f"Message {number} is long. " * 9, to=["ben"], priority="high")
+    told, left = 0, 12
+    while found := lines(ben):
+        told, left = told + len(found), left - len(found)
+        assert found[-1].endswith(f" (and {left} more: message inbox)") == (left > 0)
+    assert (told, left) == (12, 0)
+    send_message(caller=ada, text="New.", to=["ben"], priority="high")
+    assert [line.rpartition(": ")[2] for line in lines(ben)] == ["New."]
+
+
+def test_a_message_is_named_although_there_is_no_room_for_the_number_of_others() -> None:
+    long = "message:1 from a (high): " + "wait " * 70
+    assert with_rest([long], 1, 5) == [long]
+    assert with_rest(["message:1 from a (high): " + "wait " * 20, "lease " * 40], 1, 5)[0].endswith(
+        "(and 4 more: message inbox)"
+    )
 
 
 # -- Leases ----------------------------------------------------------------------------------------

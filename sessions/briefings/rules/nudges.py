@@ -1,7 +1,8 @@
 """The text of a nudge: a heading, and as many lines as its tokens allow."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
+from ctxhub.core.kit.tool_names import operation
 from ctxhub.core.text.sentences import in_one_line
 from ctxhub.core.text.token_count import count_tokens
 
@@ -29,6 +30,21 @@ def fitting(lines: Iterable[str]) -> list[int]:
         elif not _fits([*chosen.values(), shortest]):
             break
     return list(chosen)
+
+
+def with_rest(lines: Sequence[str], named: int, mail: int) -> list[str]:
+    """The lines, with how many of so many messages are not among them: the first `named` lines are messages.
+
+    Where there is no room for that, the last lines are left for another time, but not the first.
+    """
+    for count in range(len(lines), 0, -1):
+        shown = [*lines[:count]]
+        messages = min(named, count)
+        if messages and (rest := mail - messages):
+            shown[messages - 1] += f" (and {rest} more: {operation('message inbox')})"
+        if _fits(map(_bullet, shown)):
+            return shown
+    return [*lines]
 
 
 def _fits(bullets: Iterable[str]) -> bool:

@@ -44,15 +44,19 @@ class News:
         return self.write()
 
 
-def find_news(caller: Caller, agent_id: int | None, now: datetime) -> list[News]:
-    """What the caller's agent has not heard yet, the most urgent first. `agent_id`: None if it is unknown."""
+def find_news(caller: Caller, agent_id: int | None, now: datetime) -> tuple[list[News], int]:
+    """What the caller's agent has not heard yet, the most urgent first, and how many messages are of it.
+
+    `agent_id`: None if it is unknown. Messages come first; of many only the most urgent are in the list.
+    """
+    untold = find_untold_mail(caller.project_id, agent_id, caller.agent.casefold())
     return [
-        *_new_mail(caller, agent_id),
+        *_new_mail(caller.project_id, untold[:MOST]),
         *_unheard(caller.project_id, agent_id, _ending_token(caller, now)),
         *_unheard(caller.project_id, agent_id, _leases(caller, now)),
         *(_decisions(caller, agent_id) if agent_id else ()),
         *(_stale(caller.project_id, agent_id, now) if agent_id else ()),
-    ]
+    ], len(untold)
 
 
 def _unheard(project_id: int, agent_id: int | None, news: Sequence[News]) -> list[News]:
@@ -62,10 +66,9 @@ def _unheard(project_id: int, agent_id: int | None, news: Sequence[News]) -> lis
     return [each for each in news if each.key not in heard]
 
 
-def _new_mail(caller: Caller, agent_id: int | None) -> list[News]:
+def _new_mail(project_id: int, ids: Sequence[int]) -> list[News]:
     """Unread messages of priority high and critical that the agent owes, as `mail` counts them."""
-    ids = find_untold_mail(caller.project_id, agent_id, caller.agent.casefold(), MOST)
-    messages = read_messages(caller.project_id, ids)
+    messages = read_messages(project_id, ids)
     return [
         News(NoticeKey("message", message_id), partial(_mail_line, messages[message_id]))
         for message_id in ids

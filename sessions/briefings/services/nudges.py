@@ -16,7 +16,7 @@ from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.failures import log_failure
 from ctxhub.core.kit.transactions import try_touch_transaction
 from ctxhub.core.toolbox.argument_types import About
-from sessions.briefings.rules.nudges import fitting, nudge_text
+from sessions.briefings.rules.nudges import fitting, nudge_text, with_rest
 from sessions.briefings.selectors.news import News, find_news
 from sessions.briefings.sql.notices import NewNotice, write_notices
 
@@ -38,15 +38,21 @@ def nudge(*, caller: Caller) -> NudgeAnswer:
     now, cursor = clock.now(), latest_cursor(caller.project_id)
     touch_agent(caller)
     agent_id = find_agent_id(caller.project_id, caller.agent)
-    news = find_news(caller, agent_id, now)
-    told = [news[position] for position in fitting(each.line for each in news)]
+    news, mail = find_news(caller, agent_id, now)
+    chosen = [news[position] for position in fitting(each.line for each in news)]
+    lines = with_rest([each.line for each in chosen], sum(map(_is_mail, chosen)), mail)
+    told = chosen[: len(lines)]
     if told and agent_id is not None:
         _mark(caller, agent_id, told, now)
     return NudgeAnswer(
-        text=nudge_text(each.line for each in told),
-        messages=sum(each.key.kind == "message" for each in told),
+        text=nudge_text(lines),
+        messages=sum(map(_is_mail, told)),
         cursor=str(cursor),
     )
+
+
+def _is_mail(each: News) -> bool:
+    return each.key.kind == "message"
 
 
 def _mark(caller: Caller, agent_id: int, told: Sequence[News], now: datetime) -> None:

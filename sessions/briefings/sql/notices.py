@@ -73,8 +73,11 @@ def write_notices(project_id: int, notices: Sequence[NewNotice], at: datetime) -
         )
 
 
-def find_untold_mail(project_id: int, agent_id: int | None, folded: str, at_most: int) -> list[int]:
-    """The unread urgent messages that an agent owes and was not told of, urgent first, then newest."""
+def find_untold_mail(project_id: int, agent_id: int | None, folded: str) -> list[int]:
+    """The unread urgent messages that an agent owes and was not told of, urgent first, then newest.
+
+    At most 1,000.
+    """
     # NOT IN reads the notices once. PostgreSQL without statistics would read them all for each message
     # with NOT EXISTS or a subquery of the message.
     found = sql.rows(
@@ -86,8 +89,8 @@ def find_untold_mail(project_id: int, agent_id: int | None, folded: str, at_most
         WHERE u.message_id NOT IN (
             SELECT object_id FROM agent_sessions_notice
             WHERE agent_id = %s AND kind = 'message' AND version = '')
-        ORDER BY u.priority DESC, u.at DESC, u.message_id DESC LIMIT %s""",
-        [project_id, folded, URGENT_READ, agent_id, at_most],
+        ORDER BY u.priority DESC, u.at DESC, u.message_id DESC""",
+        [project_id, folded, URGENT_READ, agent_id],
     )
     return [message_id for (message_id,) in found]
 
