@@ -36,7 +36,10 @@ class MessageArguments(TypedDict, total=False):
 
 @frozen
 class MessageFields:
-    """Validated fields. `to`: names without the sender's own; None: not given, (): everyone."""
+    """Validated fields. `to`: names without the sender's own; None: not given, (): everyone.
+
+    `thread`: the one that it joins though it is no reply.
+    """
 
     text: str
     to: Sequence[str] | None
@@ -44,8 +47,9 @@ class MessageFields:
     priority: Priority
     payload: Any
     reply_to: int | None
-    ack: bool
-    ack_within: timedelta | None
+    ack: bool = False
+    ack_within: timedelta | None = None
+    thread: int | None = None
 
 
 def clean_message(

@@ -8,13 +8,15 @@ from django.dispatch import receiver
 
 from ctxhub.core.accounts.services.people import person_renamed
 from ctxhub.core.kit import clock
-from ctxhub.core.kit.caller import current
+from ctxhub.core.kit.caller import Caller, current
 from ctxhub.core.kit.transactions import acquire_write_lock, write_transaction
 from ctxhub.core.models import Agent
 from ctxhub.core.search.services.index import index_again
 from ctxhub.core.vocabulary.services.names import agent_registered, register_agent
 from messaging.history import Sent, claim_data, done_data, record_changes, record_deleted, record_sent
 from messaging.models import Delivery, Message, MessageType, RequestState
+from messaging.selectors.messages import get_message
+from messaging.services.completion import tell_asker
 from messaging.sql.deliveries import deliver_standing, deliver_to_everyone, mark_read, rename_recipient
 from messaging.sql.message_writes import copy_to_deliveries
 from messaging.sql.results import insert_results, replace_results
@@ -168,6 +170,15 @@ def _record_change(message: Message, changed: list[str]) -> None:
     if "state" in changed and message.state in HANDLED_STATES and message.claimed_by:
         mark_read(message.project_id, message.claimed_by.folded, [message.pk], clock.now())
     _record(message, *_event_of(message, changed))
+    if "state" in changed and message.state == RequestState.DONE:
+        _tell_asker(message)
+
+
+def _tell_asker(message: Message) -> None:
+    """As the agent that has done the request, unless that is who asked, or nobody is named."""
+    if message.claimed_by and message.claimed_by_id != message.sender_id:
+        speaker = Caller(project=message.project, agent=message.claimed_by.name)
+        tell_asker(speaker, get_message(message.project_id, message.pk), message.result_refs)
 
 
 def _event_of(message: Message, changed: list[str]) -> tuple[str, dict[str, Any]]:

@@ -50,10 +50,15 @@ def send_message(*, caller: Caller, text: str, **rest: Unpack[MessageArguments])
     known = find_known_names(caller.project_id, rest.get("to") or ())
     fields = clean_message(caller, text=text, known=known, **rest)
     with write_transaction(caller.project_id):
-        [outcome] = _send(caller, [fields])
-        if isinstance(outcome, CtxhubError):
-            raise outcome
-        return outcome
+        return send_checked(caller, fields)
+
+
+def send_checked(caller: Caller, fields: MessageFields) -> SendAnswer:
+    """Send a message whose fields were checked, or made by the hub itself, in the caller's transaction."""
+    [outcome] = _send(caller, [fields])
+    if isinstance(outcome, CtxhubError):
+        raise outcome
+    return outcome
 
 
 def send_message_batch(*, caller: Caller, items: Items, atomic: bool = True) -> BatchAnswer:
@@ -138,7 +143,7 @@ def _new_message(
         priority=fields.priority.value,
         text=fields.text,
         payload=fields.payload,
-        thread_id=answered[fields.reply_to].thread if fields.reply_to else None,
+        thread_id=answered[fields.reply_to].thread if fields.reply_to else fields.thread,
         reply_to_id=fields.reply_to,
         to_everyone=to_everyone,
         ack=fields.ack,

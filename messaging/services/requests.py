@@ -22,6 +22,7 @@ from messaging.inputs import clean_id
 from messaging.models import RequestState
 from messaging.rows import MessageRow
 from messaging.selectors.messages import get_message, message_item
+from messaging.services.completion import tell_asker
 from messaging.services.receipts import not_addressed
 from messaging.sql.deliveries import addressed_to, mark_read
 from messaging.sql.message_writes import set_state
@@ -82,8 +83,8 @@ def finish_request(
 ) -> DoneAnswer:
     """Mark a request as done, with the refs (decision:api/auth) that resulted.
 
-    The holder may, or any recipient while nobody holds it. A second call changes nothing. Raises Conflict
-    while another agent's claim is valid, or if another agent has done it.
+    The holder may, or any recipient while nobody holds it. Who asked gets a message. A second call changes
+    nothing. Raises Conflict while another agent's claim is valid, or if another agent has done it.
     """
     message_id = clean_id(message_id, "id")
     refs = _clean_refs(caller, result_refs or ())
@@ -109,6 +110,7 @@ def finish_request(
         mark_read(caller.project_id, caller.agent.casefold(), [message_id], at)
         done = (message_id, "done", done_data(message.sender, refs))
         record_changes(project_id=caller.project_id, agent_id=agent_id, changes=[done], at=at)
+        tell_asker(caller, message, refs)
     return _done(message_id, refs)
 
 

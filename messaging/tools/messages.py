@@ -249,5 +249,8 @@ def done(
     id: Id,
     result_refs: Annotated[Refs, About("What came of it.", items=REF)] | Unset = UNSET,
 ) -> DoneAnswer:
-    """A request is dealt with; result_refs: what came of it."""
+    """A request is dealt with; result_refs: what came of it.
+
+    Who asked gets a message that says so.
+    """
     return finish_request(caller=caller, message_id=id, result_refs=if_set(result_refs, None))

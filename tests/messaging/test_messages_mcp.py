@@ -37,10 +37,12 @@ def test_one_agent_sends_a_request_and_another_finishes_it(ada_mcp: McpClient, b
     assert ben_mcp.call("message", "claim", id=first)["claimed"]["by"] == "ben"
     assert ben_mcp.call("message", "send", text="Done.", reply_to=first)["to"] == ["ada"]
     assert ben_mcp.call("message", "done", id=first, result_refs=[f"message:{first}"])["state"] == "done"
-    assert [row["text"] for row in ada_mcp.rows("message", "thread", id=first)] == ["Please look.", "Done."]
+    thread = [row["text"] for row in ada_mcp.rows("message", "thread", id=first)]
+    assert thread[:2] == ["Please look.", "Done."]
+    assert thread[2].startswith(f"Your request message:{first} is done: Please look.")
     status = ada_mcp.call("message", "status", id=first)
     assert (status["state"], status["by"], status["rows"][0][0]) == ("done", "ben", "ben")
-    assert ada_mcp.call("message", "read", all=True) == {"marked": 1}
+    assert ada_mcp.call("message", "read", all=True)["marked"] == 2
 
 
 def test_any_answer_counts_urgent_messages(ada_mcp: McpClient, ben_mcp: McpClient) -> None:

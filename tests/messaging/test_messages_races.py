@@ -11,6 +11,7 @@ from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Agent, Event, Project
 from messaging.models import Delivery, Message
+from messaging.selectors.inbox import list_inbox
 from messaging.services.cleanup import tell_overdue
 from messaging.services.messages import send_message
 from tests.crowd import (
@@ -55,6 +56,8 @@ def test_concurrent_calls_finish_a_request_once(crowd: Crowd, ada: Caller) -> No
     answers = [own[0] for own in crowd([[message("done", id=row_id)] for _ in range(AGENTS)])]
     assert Counter(a.get("error", "done") for a in answers) == {"done": 1, "conflict": AGENTS - 1}
     assert Event.objects.in_project(ada.project).filter(verb="done").count() == 1
+    assert list_inbox(ada).rows[0][4:6] == ["medium", f"Your request message:{row_id} is done: r"]
+    assert len(list_inbox(ada).rows) == 1
 
 
 def test_no_concurrently_sent_message_is_lost_or_doubled(crowd: Crowd, apollo: Project, ada: Caller) -> None:

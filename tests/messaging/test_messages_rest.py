@@ -39,11 +39,12 @@ def test_one_agent_sends_a_request_and_another_finishes_it(
     done = ben_rest.post(f"messages/{first}/done/", {"result_refs": [f"message:{first}"]})
     assert (done.status, done.body["state"]) == (200, "done")
     thread = ada_rest.get(f"threads/{first}/").body["items"]
-    assert [item["text"] for item in thread] == ["Please look.", "Done."]
+    assert [item["text"] for item in thread[:2]] == ["Please look.", "Done."]
+    assert thread[2]["text"].startswith(f"Your request message:{first} is done: Please look.")
     [receipt] = ada_rest.get(f"messages/{first}/status/").body["items"]
     assert receipt["agent"] == "ben"
     assert receipt["acked_at"]
-    assert ada_rest.post("messages/read/", {"all": True}).body == {"marked": 1}
+    assert ada_rest.post("messages/read/", {"all": True}).body == {"marked": 2}
 
 
 def test_any_agent_of_the_project_reads_a_complete_message(
