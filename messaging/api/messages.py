@@ -19,6 +19,14 @@ from messaging.services.requests import DoneAnswer, claim_request, finish_reques
 
 
 class MessageViewSet(ProjectViewSet):
+    instead = {
+        **dict.fromkeys(
+            ("PUT", "PATCH"), "A message does not change once it is sent: send another with `reply_to`."
+        ),
+        "POST": "POST to read/, ack/, claim/ or done/ below this address; a reply goes to messages/.",
+        "DELETE": "A message is kept: POST to read/ below this address takes it out of your inbox; POST to "
+        "call/hub/clear/, with the scope admin, removes old ones.",
+    }
     queries = {"list": takes("message", "inbox"), "retrieve": READ_IN_PARTS}
     bodies = {"create": takes("message", "send")}
 

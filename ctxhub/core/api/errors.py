@@ -10,6 +10,7 @@ from django.http import Http404
 from rest_framework import exceptions as rest
 from rest_framework.response import Response
 
+from ctxhub.core.api.methods import GENERAL, UntakenMethod
 from ctxhub.core.api.project import speaking
 from ctxhub.core.kit.errors import (
     Conflict,
@@ -28,7 +29,7 @@ from ctxhub.core.toolbox.stored_answers import UsedRequestId
 STATUS = {"invalid": 400, "not_found": 404, "conflict": 409, "not_allowed": 403, "limit_reached": 409}
 NEEDS_TOKEN = "Send the header Authorization: Bearer TOKEN (manage.py token create), or sign in at /admin/."  # noqa: S105
 HINTS = {
-    405: "/api/docs/ lists what each address takes.",
+    405: GENERAL,
     406: "Ask for application/json.",
     415: "Send JSON, with the header Content-Type: application/json.",
 }
@@ -74,7 +75,7 @@ def translate(error: Exception) -> tuple[int, CtxhubError]:
         case django.PermissionDenied():
             return 403, NotAllowed("You may not do this.")
         case rest.APIException() if error.status_code < 500:
-            return error.status_code, InvalidInput(str(error.detail), hint=HINTS.get(error.status_code, ""))
+            return error.status_code, InvalidInput(str(error.detail), hint=_hint_of(error))
         case django.RequestDataTooBig():
             return 413, InvalidInput(
                 f"The body has more than {settings.DATA_UPLOAD_MAX_MEMORY_SIZE:,} bytes."
@@ -83,6 +84,10 @@ def translate(error: Exception) -> tuple[int, CtxhubError]:
             return 400, InvalidInput(str(error))
         case _:
             return 503 if is_outage(error) else 500, failure_of(error)
+
+
+def _hint_of(error: rest.APIException) -> str:
+    return error.hint if isinstance(error, UntakenMethod) else HINTS.get(error.status_code, "")
 
 
 def count_refused_request(problem: CtxhubError, context: dict[str, Any]) -> None:

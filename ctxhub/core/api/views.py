@@ -12,7 +12,7 @@ from django.http.response import HttpResponseBase
 from django.urls import Resolver404, resolve
 from django.views.decorators.csrf import csrf_exempt
 from django_filters import FilterSet
-from rest_framework.exceptions import APIException, MethodNotAllowed
+from rest_framework.exceptions import APIException
 from rest_framework.permissions import SAFE_METHODS
 from rest_framework.renderers import BrowsableAPIRenderer, JSONRenderer
 from rest_framework.request import Request
@@ -24,6 +24,7 @@ from ctxhub.core.accounts.selectors.names_of_people import refuse_name_of_person
 from ctxhub.core.accounts.services.agents import touch_agent
 from ctxhub.core.api.answers import with_author
 from ctxhub.core.api.ids import ids_of_refs
+from ctxhub.core.api.methods import untaken
 from ctxhub.core.api.pages import CursorPages, Page
 from ctxhub.core.api.plain_text import NamedFormat
 from ctxhub.core.api.problems import invalid_filter
@@ -72,6 +73,7 @@ class HubViewSet(GenericViewSet[Any]):
 
     `queries` and `bodies` say what each action takes; `self.query` and `self.body` hold what was given.
     `filters`: for lists that are querysets, what filters and orders them; see `filtered`.
+    `instead`: for methods that the address of one object does not take, what to do instead.
     """
 
     http_method_names = ["get", "post", "put", "patch", "delete", "head"]
@@ -81,6 +83,7 @@ class HubViewSet(GenericViewSet[Any]):
     bodies: ClassVar[Mapping[str, Takes]] = {}
     common_parameters: ClassVar[tuple[str, ...]] = ("format",)
     filters: ClassVar[Mapping[str, type[FilterSet]]] = {}
+    instead: ClassVar[Mapping[str, str]] = {}
     has_versions = False
     has_authors: ClassVar[bool] = False  # Whether the agent of an item is who wrote it.
 
@@ -138,11 +141,14 @@ class HubViewSet(GenericViewSet[Any]):
         self.refuse_what_would_be_ignored(request)
 
     def _refuse_method(self, request: Request, **kwargs: Any) -> None:
-        """Raise MethodNotAllowed before other errors. A browser gets it as a page that shows the user."""
+        """Raise UntakenMethod before other errors. A browser gets it as a page that shows the user."""
         self.format_kwarg = self.get_format_suffix(**kwargs)
         with suppress(APIException):
             self.perform_authentication(request)
-        raise MethodNotAllowed(str(request.method))
+        is_of_one = "retrieve" in self.action_map.values()
+        raise untaken(
+            str(request.method), self.allowed_methods, request.path_info, self.instead if is_of_one else {}
+        )
 
     def refuse_what_would_be_ignored(self, request: Request) -> None:
         """Refuse a condition or a body that the view would ignore, since the client relies on it."""

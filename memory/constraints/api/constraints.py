@@ -30,6 +30,10 @@ ChangedConstraint = joined("ChangedConstraint", services.StatusAnswer, Constrain
 
 
 class ConstraintViewSet(ProjectViewSet):
+    instead = {
+        "PUT": "PATCH changes its status alone; for another text deactivate it and add a new one.",
+        "DELETE": 'A constraint is kept: PATCH with {"status": "inactive"} ends it.',
+    }
     queries = {"list": takes("constraint", "list"), "retrieve": READ_IN_PARTS}
     bodies = {
         "create": takes("constraint", "add"),

@@ -76,6 +76,10 @@ class PadWrites(ProjectViewSet):
 
 
 class PadViewSet(PadWrites):
+    instead = {
+        "PUT": 'PATCH with {"content": ...} replaces the text; with a `mode` it edits a part.',
+        "POST": "POST to append/ below this address adds to the text; PATCH edits it.",
+    }
     queries = {"retrieve": takes("scratchpad", "get", without=["scratchpad_id", "scratchpad_ids"])}
     bodies = {
         "partial_update": takes(
