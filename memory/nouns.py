@@ -20,6 +20,7 @@ from memory.decisions.selectors.templates import open_templates
 from memory.decisions.services.decisions import delete_decisions, find_deletable_decisions
 from memory.decisions.sql.revisions import revision_ids
 from memory.decisions.sql.successors import LINKS as SUCCESSORS
+from memory.decisions.sql.why import WHY as DECISION_WHY
 from memory.memories.history.contexts import HISTORY as CONTEXT_HISTORY
 from memory.memories.history.memories import HISTORY as MEMORY_HISTORY
 from memory.memories.history.memories import REVISIONS as MEMORY_REVISIONS
@@ -123,7 +124,9 @@ register(
         ids_of=ids_of_keys,
         version_of=lambda item: str(item["version"]),
         texts_at=values_at,
-        heads=heads_of("decision", Decision, "value", ref="key", at="updated_at"),
+        heads=heads_of(
+            "decision", Decision, "value", ref="key", at="updated_at", made="created_at", why=DECISION_WHY
+        ),
         links=SUCCESSORS,
         deletion=Deletion(find_deletable_decisions, delete_decisions, scope=ADMIN),
     )
@@ -151,7 +154,7 @@ register(
         prior=1.05,
         has_reasons=True,
         is_kept=True,
-        heads=heads_of("constraint", Constraint, "text", at="created_at"),
+        heads=heads_of("constraint", Constraint, "text", at="created_at", why="d.reason"),
         deletion=Kept("ends it", call=("constraint", "deactivate")),
     )
 )
@@ -165,7 +168,7 @@ register(
         history=WORKFLOW_HISTORY,
         prior=0.7,
         is_kept=True,
-        heads=heads_of("workflow", Workflow, "name", at="updated_at"),
+        heads=heads_of("workflow", Workflow, "name", at="updated_at", made="created_at"),
         deletion=Deletion(
             find_deletable_workflows,
             delete_workflows,
@@ -186,7 +189,7 @@ register(
         history=SCRATCHPAD_HISTORY,
         version_of=lambda item: str(item.get("revision", "")),
         texts_at=contents_at,
-        heads=heads_of("scratchpad", Scratchpad, "name", at="updated_at"),
+        heads=heads_of("scratchpad", Scratchpad, "name", at="updated_at", made="created_at"),
         deletion=Deletion(
             find_deletable_scratchpads,
             delete_scratchpads,
@@ -226,7 +229,7 @@ register(
         prior=0.7,
         is_kept=True,
         ids_of=ids_of_contexts,
-        heads=heads_of("context", Context, "name", also="name", at="updated_at"),
+        heads=heads_of("context", Context, "name", also="name", at="updated_at", made="created_at"),
         deletion=Deletion(
             find_deletable_contexts,
             delete_contexts,
@@ -248,7 +251,7 @@ register(
         version_of=memory_version,
         turns=read_turns,
         texts_at=texts_at,
-        heads=heads_of("memory", Memory, "title", at="updated_at"),
+        heads=heads_of("memory", Memory, "title", at="updated_at", made="created_at"),
         deletion=Deletion(find_deletable_memories, delete_memories, sizes=sizes_of_texts),
     )
 )

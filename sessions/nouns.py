@@ -25,7 +25,7 @@ register(
         text="summary",
         history=HISTORY,
         ids_of=ids_of_sessions,
-        heads=heads_of("session", AgentSession, "summary", also="name", at="created_at"),
+        heads=heads_of("session", AgentSession, "summary", also="name", at="created_at", why="d.summary"),
         wakes=False,
         deletion=Deletion(
             find_deletable_sessions, delete_sessions, along=files_along, sizes=sizes_of_sessions

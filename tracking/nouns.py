@@ -57,7 +57,7 @@ register(
         counting=counting_live,
         open=open_leases,
         text="reason",
-        heads=heads_of("lease", Lease, "reason", at="created_at"),
+        heads=heads_of("lease", Lease, "reason", at="created_at", why="d.reason"),
         deletion=Kept("ends it", call=("file", "release")),
     )
 )

@@ -7,15 +7,18 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
 from datetime import datetime
 from enum import Enum, auto
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from django.db import models
 
 from ctxhub.core.kit import sql
 from ctxhub.core.kit.frozen import frozen
+from ctxhub.core.kit.inputs import TEXT_BYTES
 
 # Longer summaries are cut by what shows them.
 SUMMARY_CHARACTERS = 201
+# No reason is longer: two texts, and a word before them.
+WHOLE_WHY = 2 * TEXT_BYTES + 20
 
 ObjectKey = tuple[str, int]
 """The kind and the id of an object."""
@@ -76,18 +79,25 @@ class Asked:
 class Head:
     """What a list shows of an object. `name`: its ref, or its id alone; `type`: its kind, or what it was.
 
-    `refs`: the refs that other objects may have stored for it.
+    `at`: when it was made or last changed, `made`: when it was made; `refs`: the refs that other objects may
+    have stored for it; `why`: the reason that it was given, "" where it has none.
     """
 
     name: int | str
     type: str
     summary: str
     at: datetime
+    made: datetime
     refs: Sequence[str] = ()
+    why: str = ""
 
 
-HeadReader = Callable[[int, Sequence[int]], Mapping[int, Head]]
-"""Reads the heads of rows by project id and row ids, in one query; unknown rows are left out."""
+class HeadReader(Protocol):
+    """Reads the heads of rows by project id and row ids, in one query; unknown rows are left out."""
+
+    def __call__(
+        self, project_id: int, ids: Sequence[int], *, why_characters: int = SUMMARY_CHARACTERS
+    ) -> Mapping[int, Head]: ...
 
 
 @frozen
@@ -118,26 +128,38 @@ class LinkSource:
 
 
 def heads_of(
-    kind: str, model: type[models.Model], summary: str, *, at: str, ref: str = "id", also: str = ""
+    kind: str,
+    model: type[models.Model],
+    summary: str,
+    *,
+    at: str,
+    made: str = "",
+    ref: str = "id",
+    also: str = "",
+    why: str = "''",
 ) -> HeadReader:
     """A reader of heads from columns of the model.
 
-    `at`: when it was made or last changed; `ref`: what follows the kind in its refs; `also`: what may follow
-    it as well.
+    `at`: when it was made or last changed; `made`: when it was made, if `at` is not that; `ref`: what follows
+    the kind in its refs; `also`: what may follow it as well; `why`: an SQL expression on the alias `d`.
     """
     table = model._meta.db_table
-    columns = f"d.id, d.{ref}, {f'd.{also}' if also else repr('')}, d.{at}"
+    columns = f"d.id, d.{ref}, {f'd.{also}' if also else repr('')}, d.{at}, d.{made or at}"
+    text = f"substr(d.{summary}, 1, {SUMMARY_CHARACTERS})"
 
-    def read(project_id: int, ids: Sequence[int]) -> Mapping[int, Head]:
+    def read(
+        project_id: int, ids: Sequence[int], *, why_characters: int = SUMMARY_CHARACTERS
+    ) -> Mapping[int, Head]:
         where, values = sql.by_ids("d", project_id, ids)
         rows = sql.rows(
-            f"SELECT {columns}, substr(d.{summary}, 1, {SUMMARY_CHARACTERS}) FROM {table} d WHERE {where}",  # noqa: S608
+            f"SELECT {columns}, {text}, substr({why}, 1, {why_characters}) FROM {table} d WHERE {where}",  # noqa: S608
             values,
         )
         found = {}
-        for row_id, name, other, moment, text in rows:
+        for row_id, name, other, changed, created, shown, reason in rows:
             refs = [f"{kind}:{word}" for word in (name, other) if word]
-            found[row_id] = Head(refs[0], kind, text, sql.read_time(moment), refs)
+            times = sql.read_time(changed), sql.read_time(created)
+            found[row_id] = Head(refs[0], kind, shown, *times, refs, reason)
         return found
 
     return read

@@ -92,7 +92,7 @@ def test_snapshots_are_loaded_and_searched_in_views(ada_rest: RestClient) -> Non
 def test_reasons_causes_and_effects_are_read(ada_rest: RestClient) -> None:
     root = save(ada_rest, rationale="Why not?")
     last = save(ada_rest, caused_by=root)
-    linked = {"id": root, "summary": CONTENT}
+    linked = {"id": root, "summary": CONTENT, "why": "Why not?"}
     assert ada_rest.get(f"snapshots/{last}/why/").body == {
         "id": last,
         "action_type": "conversation",

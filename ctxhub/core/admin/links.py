@@ -11,8 +11,10 @@ from ctxhub.core.admin.row_panels import RowPanel, row_panels
 from ctxhub.core.admin.search_hits import display_of
 from ctxhub.core.hub.selectors.direct_links import DirectLinks, Neighbour, find_direct_links
 from ctxhub.core.kit.frozen import frozen
+from ctxhub.core.kit.listing import preview
 from ctxhub.core.links import Head, ObjectKey
 from ctxhub.core.registry import find_noun
+from ctxhub.core.text.sentences import in_one_line
 
 SECTION = "links"
 # On each side.
@@ -38,6 +40,7 @@ class Sentence:
     words: str
     other: Node
     at: datetime
+    why: str
 
 
 @frozen
@@ -91,7 +94,7 @@ def _links(key: ObjectKey, found: DirectLinks) -> Links:
         kind=display_of(key[0]).name,
         drawings=[wide(graph, left, right, SPOKEN), tall(graph)],
         sentences=[
-            Sentence(edge.words_from(key), nodes[each.key], each.head.at)
+            Sentence(edge.words_from(key), nodes[each.key], each.head.at, _why(each.head))
             for side in sides
             for each in side[:LISTED]
             for edge in each.edges
@@ -100,6 +103,11 @@ def _links(key: ObjectKey, found: DirectLinks) -> Links:
         not_listed=sum(len(side[LISTED:]) for side in sides),
         is_cut=found.is_cut,
     )
+
+
+def _why(head: Head) -> str:
+    """Why the other one is as it is, in one line; "" if that is what its title says."""
+    return preview(in_one_line(head.why)) if head.why != head.summary else ""
 
 
 def _branch(neighbour: Neighbour, nodes: Mapping[ObjectKey, Node]) -> Branch:

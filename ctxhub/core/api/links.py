@@ -14,8 +14,10 @@ from ctxhub.core.api.views import ProjectViewSet
 from ctxhub.core.given import give_ref
 from ctxhub.core.hub.selectors import links
 from ctxhub.core.kit.limits import REF
-from ctxhub.core.toolbox.argument_types import About
+from ctxhub.core.toolbox.argument_types import About, Cursor, Number
 from ctxhub.core.toolbox.common_arguments import Budget
+
+UP_TO_ROWS = {"minimum": 1, "maximum": links.ROWS}
 
 
 class LinkArguments(TypedDict):
@@ -23,8 +25,13 @@ class LinkArguments(TypedDict):
     max_tokens: NotRequired[Budget]
 
 
+class WalkArguments(LinkArguments):
+    limit: NotRequired[Annotated[Number, About("How many items a page holds; left out: 1,000.", UP_TO_ROWS)]]
+    cursor: NotRequired[Cursor]
+
+
 class LinkViewSet(ProjectViewSet):
-    queries = dict.fromkeys(("why", "chain", "impact"), Takes(LinkArguments))
+    queries = {"why": Takes(LinkArguments), **dict.fromkeys(("chain", "impact"), Takes(WalkArguments))}
 
     @extend_schema(responses=LinkWalk, operation_id="links_why")
     def why(self, request: Request, slug: str) -> Response:
@@ -36,9 +43,9 @@ class LinkViewSet(ProjectViewSet):
     @extend_schema(responses=LinkWalk, operation_id="links_chain")
     def chain(self, request: Request, slug: str) -> Response:
         """What led to an object, its root first, itself last."""
-        return self.listed(Page.of(links.list_chain(self.project_id, self.query["ref"])))
+        return self.listed(Page.of(links.list_chain(self.project_id, **self.query)))
 
     @extend_schema(responses=LinkWalk, operation_id="links_impact")
     def impact(self, request: Request, slug: str) -> Response:
         """What follows from an object, directly or through others; the nearest first."""
-        return self.listed(Page.of(links.list_impact(self.project_id, self.query["ref"])))
+        return self.listed(Page.of(links.list_impact(self.project_id, **self.query)))

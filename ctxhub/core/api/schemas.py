@@ -45,9 +45,12 @@ class Activity(TypedDict):
 
 class LinkWalk(TypedDict):
     items: list[LinkedObject]
-    next: Annotated[str | None, About("Always null: there are no further pages.")]
+    why: NotRequired[Annotated[str, About("Why what was asked for is as it is; on the first page.")]]
+    next: Annotated[str | None, About("The `cursor` of the next page; null: this is the last one.")]
     count: int
-    more: NotRequired[Annotated[bool, About("There are more than 1,000, or some further than 100 steps.")]]
+    more: NotRequired[
+        Annotated[bool, About("There are more than 1,000, or some that are too many steps away.")]
+    ]
     omitted: NotRequired[Annotated[int, About("Left out to keep to `max_tokens`.")]]
     truncated: NotRequired[Annotated[bool, About("The one item is longer than that, and cut.")]]
 

@@ -77,6 +77,15 @@ def fit_first(
     return fit_row(row, max_tokens, shape, keeps_fields=keeps_fields)
 
 
+def fit_lead(lead: Item, max_tokens: int, rest: Callable[[], Any]) -> Item:
+    """What stands before the rows of a list, cut as `fit` does: it may take half of the budget, or what
+    `rest`, the answer without it, leaves.
+    """
+    if size(lead) <= max_tokens // 2:
+        return lead
+    return fit(dict(lead), max(max_tokens // 2, max_tokens - size(rest())))
+
+
 def _enough_rows(count: int, max_tokens: int, first: FirstRows) -> int:
     """A number of rows that do not fit, or `count`."""
     tried = 1

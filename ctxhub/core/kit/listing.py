@@ -14,7 +14,7 @@ from typing import Annotated, Any, Generic, TypeVar
 # Pydantic builds schemas of it and needs this TypedDict before Python 3.12.
 from typing_extensions import TypedDict
 
-from ctxhub.core.kit.answers import MOST_ROWS, Item, characters_in, fit_first, truncate_text
+from ctxhub.core.kit.answers import MOST_ROWS, Item, characters_in, fit_first, fit_lead, truncate_text
 from ctxhub.core.kit.errors import InvalidInput
 from ctxhub.core.kit.frozen import frozen
 
@@ -31,6 +31,8 @@ COUNTED_TO = 1_000
 class Listing:
     """One page of a list. `extra` holds further keys of the response (`total`, `more`), `next` the cursor.
 
+    `lead`: keys that come before the rows. If they need too much, their texts are cut to half of the budget.
+
     `cursor_after(n)` returns the cursor that continues after the first n rows, for a page cut by a token
     budget. `kept`: the columns that are shown where they are empty, too: there, nothing is an answer.
     """
@@ -41,15 +43,24 @@ class Listing:
     extra: Mapping[str, Any] = field(default_factory=dict)
     cursor_after: Callable[[int], str] | None = None
     kept: frozenset[str] = frozenset()
+    lead: Mapping[str, Any] = field(default_factory=dict)
 
     def answer(self, *, as_objects: bool = False, max_tokens: int | None = None) -> dict[str, Any]:
         """The response, within `max_tokens`; `omitted` counts the rows left out.
 
         A list that has rows returns at least one: cut, with `truncated`, if it does not fit.
         """
-
-        if max_tokens is None or not self.rows:
+        if max_tokens is None:
             return self._answer(self.rows[:MOST_ROWS], as_objects)
+        if not self.lead:
+            return self._within(max_tokens, as_objects)
+        rest = replace(self, lead={})
+        lead = fit_lead(self.lead, max_tokens, lambda: rest._answer(self.rows[:MOST_ROWS], as_objects))
+        return replace(self, lead=lead)._within(max_tokens, as_objects)
+
+    def _within(self, max_tokens: int, as_objects: bool) -> dict[str, Any]:
+        if not self.rows:
+            return self._answer((), as_objects)
 
         def first(count: int, row: Item | None = None) -> dict[str, Any]:
             rows = self.rows[:count] if row is None else [[row.get(name) for name in self.columns]]
@@ -84,7 +95,7 @@ class Listing:
             if as_objects
             else {"columns": columns, "rows": values}
         )
-        return {**shape, "count": count, **self.extra, **self._continuation(count)}
+        return {**self.lead, **shape, "count": count, **self.extra, **self._continuation(count)}
 
     def _continuation(self, count: int) -> dict[str, Any]:
         omitted = len(self.rows) - count
@@ -132,7 +143,7 @@ def with_rows(answer: Any, *, as_objects: bool = False) -> Any:
 def with_arrays(answer: Any) -> Any:
     """The response as REST shows it: lists are arrays of objects, and `items` if they are all of it."""
     if isinstance(answer, Listing):
-        return {"items": answer.objects(), "count": len(answer.rows), **answer.extra}
+        return {**answer.lead, "items": answer.objects(), "count": len(answer.rows), **answer.extra}
     return _with_lists(answer, Listing.objects, keeps_empty=True)
 
 
@@ -196,9 +207,19 @@ def read_cursor(cursor: str, *kinds: type) -> list[Any]:
         position = json.loads(base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)))
         return [_clean_value(value, kind) for value, kind in zip(position, kinds, strict=True)]
     except (ValueError, TypeError, OverflowError, RecursionError) as error:
-        raise InvalidInput(
-            "cursor is not one that this list gave.", hint="Pass `next` of the answer before, as it is."
-        ) from error
+        raise unknown_cursor() from error
+
+
+def unknown_cursor() -> InvalidInput:
+    """The error for a cursor that is none, or that of another list."""
+    return InvalidInput(
+        "cursor is not one that this list gave.", hint="Pass `next` of the answer before, as it is."
+    )
+
+
+def compact_time(value: datetime) -> str:
+    """A time to the microsecond for a cursor, which costs tokens: ISO 8601 without separators."""
+    return f"{value.astimezone(UTC):%Y%m%dT%H%M%S.%fZ}"
 
 
 def _clean_value(value: Any, kind: type) -> Any:

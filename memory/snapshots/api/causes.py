@@ -30,12 +30,12 @@ class CauseViewSet(ProjectViewSet):
     @extend_schema(responses=LinkWalk)
     def chain(self, request: Request, slug: str, snapshot_id: int) -> Response:
         """What led to a snapshot, its root first, itself last."""
-        return self.listed(Page.of(list_chain(self.project_id, snapshot_id)))
+        return self.listed(Page.of(list_chain(self.project_id, snapshot_id, **self.query)))
 
     @extend_schema(responses=LinkWalk)
     def impact(self, request: Request, slug: str, snapshot_id: int) -> Response:
         """What rests on a snapshot or followed from it, directly or through others; the nearest first."""
-        return self.listed(Page.of(list_impact(self.project_id, snapshot_id)))
+        return self.listed(Page.of(list_impact(self.project_id, snapshot_id, **self.query)))
 
 
 class GraphViewSet(ProjectViewSet):

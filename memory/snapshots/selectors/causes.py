@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from ctxhub.core.hub.selectors.links import find_chain, find_impact
+from ctxhub.core.hub.selectors.links import ROWS, find_chain, find_impact
 from ctxhub.core.kit.listing import Listing
 from ctxhub.core.toolbox.argument_types import one_of
 from memory.snapshots.rules.causes import CAUSED_BY, DEPENDS_ON
@@ -12,16 +12,18 @@ from memory.snapshots.sql.cause_links import KIND
 LinkLabel = Annotated[str, one_of(CAUSED_BY, DEPENDS_ON)]
 
 
-def list_chain(project_id: int, snapshot_id: int) -> Listing:
+def list_chain(project_id: int, snapshot_id: int, *, limit: int = ROWS, cursor: str | None = None) -> Listing:
     """What led to a snapshot, up to its root, which comes first at depth 0; itself last."""
-    if found := find_chain(project_id, (KIND, _storable(snapshot_id))):
+    if found := find_chain(project_id, (KIND, _storable(snapshot_id)), limit, cursor):
         return found
     raise unknown_snapshot(snapshot_id)
 
 
-def list_impact(project_id: int, snapshot_id: int) -> Listing:
+def list_impact(
+    project_id: int, snapshot_id: int, *, limit: int = ROWS, cursor: str | None = None
+) -> Listing:
     """What rests on a snapshot, directly or through others; the nearest first."""
-    if found := find_impact(project_id, (KIND, _storable(snapshot_id))):
+    if found := find_impact(project_id, (KIND, _storable(snapshot_id)), limit, cursor):
         return found
     raise unknown_snapshot(snapshot_id)
 

@@ -13,6 +13,7 @@ from ctxhub.core.kit.errors import NotFound, shown
 from ctxhub.core.kit.inputs import read_id
 from ctxhub.core.kit.listing import Listing, preview
 from ctxhub.core.kit.tool_names import operation
+from ctxhub.core.text.sentences import in_one_line
 from ctxhub.core.toolbox.argument_types import About, Author, RowsOf, Time, one_of
 from memory.snapshots.models.snapshot import ActionType, Tier
 from memory.snapshots.rows import LISTED, SNAPSHOTS, SnapshotRow
@@ -30,6 +31,7 @@ REASONS = ("id", "summary", "action_type", "rationale", "agent", "created_at", "
 class LinkedSnapshot(TypedDict):
     id: int
     summary: str
+    why: NotRequired[Annotated[str | None, About("Its rationale in one line, where `why` was asked.")]]
 
 
 class ListedSnapshot(TypedDict):
@@ -104,7 +106,7 @@ def reasons_item(row: SnapshotRow) -> dict[str, Any]:
         "action_type": row.action_label,
         "rationale": row.rationale,
         "summary": row.summary,
-        **_links(read_links([row.id])[row.id]),
+        **_links(read_links([row.id], with_why=True)[row.id]),
     }
 
 
@@ -161,16 +163,19 @@ def _digest(row: SnapshotRow, now: datetime) -> dict[str, Any]:
 
 
 def _links(links: Links) -> dict[str, Any]:
-    rows = [list(_linked(one).values()) for one in links.dependencies]
+    linked = [_linked(one) for one in links.dependencies]
+    columns = ("id", "summary", "why") if any("why" in one for one in linked) else ("id", "summary")
     return {
         "caused_by": _linked(links.cause) if links.cause else None,
-        "dependencies": Listing(("id", "summary"), rows),
+        "dependencies": Listing(columns, [[one.get(name) for name in columns] for one in linked]),
         "dependents": links.dependents,
     }
 
 
 def _linked(one: Linked) -> Mapping[str, Any]:
-    return LinkedSnapshot(id=one[0], summary=preview(one[1]))
+    row_id, summary, rationale = one
+    why = {"why": preview(in_one_line(rationale))} if rationale else {}
+    return {"id": row_id, "summary": preview(summary), **why}
 
 
 def _tier(row: SnapshotRow, now: datetime) -> str:

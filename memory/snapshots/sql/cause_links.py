@@ -6,7 +6,7 @@ from ctxhub.core.kit import sql
 from ctxhub.core.links import Asked, Head, Link, LinkSource, Reach, Words
 from memory.snapshots.models.snapshot import ActionType
 from memory.snapshots.rules.causes import CAUSED_BY, DEPENDS_ON
-from memory.snapshots.sql.links import SUMMARY_CHARACTERS
+from memory.snapshots.sql.links import SUMMARY_CHARACTERS, WHY
 from memory.snapshots.sql.walks import Step, read_ancestors, read_descendants
 
 KIND = "snapshot"
@@ -14,9 +14,8 @@ WORDS = {
     CAUSED_BY: Words("was caused by", "led to"),
     DEPENDS_ON: Words("depends on", "is needed by"),
 }
-# A walk lists 1,000 snapshots; one more shows that there are others. Causes are read 101 steps back.
+# A walk lists 1,000 snapshots; one more shows that there are others.
 MOST_READ = 1_001
-LINE = 102
 
 
 def read_links(asked: Asked) -> list[Link]:
@@ -43,7 +42,7 @@ def read_links(asked: Asked) -> list[Link]:
 def read_reach(project_id: int, snapshot_id: int, to_causes: bool) -> Reach:
     """A snapshot and what it rests on, or what rests on it: at most 1,001 others, and the line of causes."""
     found = (
-        read_ancestors(project_id, snapshot_id, MOST_READ, LINE)
+        read_ancestors(project_id, snapshot_id, MOST_READ, MOST_READ)
         if to_causes
         else read_descendants(project_id, snapshot_id, MOST_READ + 1)
     )
@@ -58,14 +57,18 @@ def read_reach(project_id: int, snapshot_id: int, to_causes: bool) -> Reach:
     return Reach({keys[step.id]: _head(step) for step in found}, links)
 
 
-def read_heads(project_id: int, ids: Sequence[int]) -> Mapping[int, Head]:
+def read_heads(
+    project_id: int, ids: Sequence[int], *, why_characters: int = SUMMARY_CHARACTERS
+) -> Mapping[int, Head]:
     where, values = sql.by_ids("s", project_id, ids)
     rows = sql.rows(
-        f"SELECT s.id, s.action_type, substr(s.summary, 1, {SUMMARY_CHARACTERS}), s.created_at"
-        f" FROM memory_snapshot s WHERE {where}",
+        f"SELECT s.id, s.action_type, substr(s.summary, 1, {SUMMARY_CHARACTERS}),"
+        f" substr({WHY}, 1, {why_characters}), s.created_at FROM memory_snapshot s WHERE {where}",
         values,
     )
-    steps = [Step(row_id, action, text, sql.read_time(at), None, ()) for row_id, action, text, at in rows]
+    steps = [
+        Step(row_id, action, text, why, sql.read_time(at), None, ()) for row_id, action, text, why, at in rows
+    ]
     return {step.id: _head(step) for step in steps}
 
 
@@ -82,7 +85,7 @@ def _causes(step: Step) -> Iterator[tuple[int, str, bool]]:
 
 def _head(step: Step) -> Head:
     action = str(ActionType(step.action_type).label)
-    return Head(step.id, action, step.summary, step.at, [f"{KIND}:{step.id}"])
+    return Head(step.id, action, step.summary, step.at, step.at, [f"{KIND}:{step.id}"], step.why)
 
 
 LINKS = LinkSource(read_links, read_reach=read_reach, words=WORDS)

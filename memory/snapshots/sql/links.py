@@ -10,9 +10,11 @@ from ctxhub.core.kit.rows import VALUES_AT_ONCE
 COLUMNS = ("project_id", "snapshot_id", "dependency_id")
 # Longer summaries are cut by what shows them.
 SUMMARY_CHARACTERS = 201
+# Of the alias `s`.
+WHY = "coalesce(nullif(s.rationale, ''), s.summary)"
 
-Linked = tuple[int, str]
-"""The id and the summary of a snapshot."""
+Linked = tuple[int, str, str]
+"""The id, the summary and the rationale of a snapshot."""
 
 
 @dataclass(slots=True)
@@ -24,26 +26,35 @@ class Links:
     dependents: int = 0
 
 
-def read_links(ids: Sequence[int]) -> dict[int, Links]:
-    """The links of these snapshots, each one's dependencies in their order, by one statement."""
+def read_links(ids: Sequence[int], *, with_why: bool = False) -> dict[int, Links]:
+    """The links of these snapshots, each one's dependencies in their order, by one statement.
+
+    The rationales are read `with_why`, else they are "".
+    """
     found = {row_id: Links() for row_id in ids}
     if not ids:
         return found
     # A subquery instead of a join: PostgreSQL plans it in two thirds of the time.
     summary = f"SELECT substr(s.summary, 1, {SUMMARY_CHARACTERS}) FROM memory_snapshot s WHERE s.id ="
+
+    def of(column: str) -> str:
+        reason = f"substr(s.rationale, 1, {SUMMARY_CHARACTERS})"
+        return f"(SELECT {reason} FROM memory_snapshot s WHERE s.id = {column})" if with_why else "''"
+
     is_effect, values = sql.among("d.id", ids)
     rests, _ = sql.among("l.snapshot_id", ids)
     is_cause, _ = sql.among("c.caused_by_id", ids)
     is_needed, _ = sql.among("l.dependency_id", ids)
     rows = sql.rows(
         f"""
-        SELECT d.id AS owner, 0 AS position, d.caused_by_id, ({summary} d.caused_by_id)
+        SELECT d.id AS owner, 0 AS position, d.caused_by_id, ({summary} d.caused_by_id),
+            {of("d.caused_by_id")}
         FROM memory_snapshot d WHERE {is_effect} AND d.caused_by_id IS NOT NULL
         UNION ALL
-        SELECT l.snapshot_id, l.id, l.dependency_id, ({summary} l.dependency_id)
+        SELECT l.snapshot_id, l.id, l.dependency_id, ({summary} l.dependency_id), {of("l.dependency_id")}
         FROM memory_snapshotdependency l WHERE {rests}
         UNION ALL
-        SELECT n.owner, -1, count(*), '' FROM (
+        SELECT n.owner, -1, count(*), '', '' FROM (
             SELECT c.caused_by_id AS owner, c.id AS child FROM memory_snapshot c WHERE {is_cause}
             UNION
             SELECT l.dependency_id, l.snapshot_id FROM memory_snapshotdependency l WHERE {is_needed}
@@ -51,13 +62,13 @@ def read_links(ids: Sequence[int]) -> dict[int, Links]:
         ORDER BY owner, position""",
         values * 4,
     )
-    for owner, position, other, text in rows:
+    for owner, position, other, text, why in rows:
         if position == -1:
             found[owner].dependents = other
         elif position == 0:
-            found[owner].cause = (other, text)
+            found[owner].cause = (other, text, why)
         else:
-            found[owner].dependencies.append((other, text))
+            found[owner].dependencies.append((other, text, why))
     return found
 
 

@@ -8,7 +8,7 @@ from django.db import connection
 
 from ctxhub.core.kit import sql
 from ctxhub.core.kit.frozen import frozen
-from memory.snapshots.sql.links import SUMMARY_CHARACTERS
+from memory.snapshots.sql.links import SUMMARY_CHARACTERS, WHY
 
 ROOT = "SELECT id FROM memory_snapshot WHERE id = %s AND project_id = %s"
 Neighbours = tuple[str, str, str]
@@ -17,11 +17,12 @@ Neighbours = tuple[str, str, str]
 
 @frozen
 class Step:
-    """A snapshot that a walk came to."""
+    """A snapshot that a walk came to. `why`: its rationale, else its summary."""
 
     id: int
     action_type: int
     summary: str
+    why: str
     at: datetime
     caused_by_id: int | None
     dependencies: Sequence[int]
@@ -73,14 +74,15 @@ def _steps(found: str, values: Sequence[Any]) -> list[Step]:
     rows = sql.rows(
         f"""
         {found}
-        SELECT s.id, s.action_type, substr(s.summary, 1, {SUMMARY_CHARACTERS}), s.created_at, s.caused_by_id,
+        SELECT s.id, s.action_type, substr(s.summary, 1, {SUMMARY_CHARACTERS}),
+            substr({WHY}, 1, {SUMMARY_CHARACTERS}), s.created_at, s.caused_by_id,
             (SELECT {others} FROM memory_snapshotdependency l WHERE l.snapshot_id = s.id)
         FROM found CROSS JOIN {_row()}""",
         values,
     )
     return [
-        Step(row_id, action, summary, sql.read_time(at), cause, sql.read_json(dependencies) or ())
-        for row_id, action, summary, at, cause, dependencies in rows
+        Step(row_id, action, summary, why, sql.read_time(at), cause, sql.read_json(dependencies) or ())
+        for row_id, action, summary, why, at, cause, dependencies in rows
     ]
 
 

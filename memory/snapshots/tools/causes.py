@@ -8,7 +8,7 @@ from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.limits import REF
 from ctxhub.core.kit.listing import Fitting, Listing
 from ctxhub.core.toolbox.actions import action
-from ctxhub.core.toolbox.argument_types import About, Number, Ref
+from ctxhub.core.toolbox.argument_types import UNDECLARED, About, Cursor, Number, Ref
 from memory.snapshots.inputs import clean_start
 from memory.snapshots.selectors.causes import list_chain, list_impact
 from memory.snapshots.selectors.graph import MOST_NODES, GraphAnswer, find_graph
@@ -17,6 +17,11 @@ from memory.snapshots.services import reads
 from memory.snapshots.tools import snapshots  # noqa: F401  # Declares the tool.
 
 Start = Annotated[Ref, About("A snapshot's id, or the ref of anything: decision:api/auth/method.", REF)]
+UP_TO_MOST_ROWS = {"minimum": 1, "maximum": links.ROWS}
+WalkLimit = Annotated[
+    Number, UNDECLARED, About("How many rows a page holds; left out: as many as fit.", UP_TO_MOST_ROWS)
+]
+WalkCursor = Annotated[Cursor, UNDECLARED]
 UP_TO_MOST_NODES = {"minimum": 1, "maximum": MOST_NODES}
 
 
@@ -25,8 +30,8 @@ def why(caller: Caller, id: Start) -> Reasons | Listing:
     """Why a snapshot was made: its rationale, its cause, and what it rests on; also of any ref.
 
     `dependents`: how many snapshots name it as their cause or dependency. For another ref (decision:api/auth)
-    rows as chain has them: itself at depth 0, and at depth 1 what it directly follows from, or includes, or
-    is related to.
+    `why` (its rationale, reason or summary), and rows as chain has them: itself at depth 0, and at depth 1
+    what it directly follows from, or includes, or is related to.
     """
     start = clean_start(id)
     if isinstance(start, str):
@@ -35,31 +40,36 @@ def why(caller: Caller, id: Start) -> Reasons | Listing:
 
 
 @action("snapshot", "chain", example={"id": 17}, also_known_as=("build_causal_chain", "causes"))
-def chain(caller: Caller, id: Start) -> Listing:
+def chain(
+    caller: Caller, id: Start, limit: WalkLimit = links.ROWS, cursor: WalkCursor | None = None
+) -> Listing:
     """What led to a snapshot, or to anything by its ref, its root first.
 
     Rows: id (of what is no snapshot its ref), depth (0: the root), and link, as what follows from it names
     it: caused_by, depends_on, superseded_by, references, blocks, reply_to, result_refs; itself comes last.
-    One step away also what it includes or is related to. At most 1,000 rows, 100 steps away; `more`: there
-    are others.
+    One step away also what it includes or is related to. `why`, before the rows: the rationale, reason or
+    summary of the thing you ask for (of a deprecated decision first why it is deprecated), whole if there is
+    room; in rows in one line. `limit` and `cursor` (`next` of the page before) read it in pages. At most
+    1,000 rows, 100 steps away (1,000 from a snapshot to snapshots); `more`: there are others.
     """
     start = clean_start(id)
     if isinstance(start, str):
-        return links.list_chain(caller.project_id, start)
-    return list_chain(caller.project_id, start)
+        return links.list_chain(caller.project_id, start, limit=limit, cursor=cursor)
+    return list_chain(caller.project_id, start, limit=limit, cursor=cursor)
 
 
 @action("snapshot", "impact", example={"id": 17}, also_known_as=("effects", "get_dependents"))
-def impact(caller: Caller, id: Start) -> Listing:
+def impact(
+    caller: Caller, id: Start, limit: WalkLimit = links.ROWS, cursor: WalkCursor | None = None
+) -> Listing:
     """What rests on a snapshot, or follows from anything by its ref, the nearest first.
 
-    Rows: as chain has them, with depth as steps along causes, else the fewest. At most 1,000 rows, 100 steps
-    away; `more`: there are others.
+    Rows, pages, `why` and `more`: as chain has them, with depth as steps along causes, else the fewest.
     """
     start = clean_start(id)
     if isinstance(start, str):
-        return links.list_impact(caller.project_id, start)
-    return list_impact(caller.project_id, start)
+        return links.list_impact(caller.project_id, start, limit=limit, cursor=cursor)
+    return list_impact(caller.project_id, start, limit=limit, cursor=cursor)
 
 
 @action(

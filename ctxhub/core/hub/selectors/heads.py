@@ -3,11 +3,13 @@
 from collections import defaultdict
 from collections.abc import Collection, Mapping
 
-from ctxhub.core.links import Head, ObjectKey
+from ctxhub.core.links import SUMMARY_CHARACTERS, Head, ObjectKey
 from ctxhub.core.registry import find_noun
 
 
-def find_heads(project_id: int, keys: Collection[ObjectKey]) -> Mapping[ObjectKey, Head]:
+def find_heads(
+    project_id: int, keys: Collection[ObjectKey], *, why_characters: int = SUMMARY_CHARACTERS
+) -> Mapping[ObjectKey, Head]:
     """Those of existing objects, with one query for each kind."""
     ids: dict[str, list[int]] = defaultdict(list)
     for kind, row_id in sorted(keys):
@@ -16,5 +18,5 @@ def find_heads(project_id: int, keys: Collection[ObjectKey]) -> Mapping[ObjectKe
         (kind, row_id): head
         for kind, some in ids.items()
         if (noun := find_noun(kind)) and noun.heads
-        for row_id, head in noun.heads(project_id, some).items()
+        for row_id, head in noun.heads(project_id, some, why_characters=why_characters).items()
     }

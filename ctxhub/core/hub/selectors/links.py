@@ -1,8 +1,10 @@
 """Walks along links from causes to effects, from an object of any kind."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Annotated, TypeVar
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from datetime import datetime
+from functools import partial
+from typing import Annotated, NotRequired, TypeVar
 
 # pydantic writes the answer's schema, and wants this TypedDict before Python 3.12.
 from typing_extensions import TypedDict
@@ -13,19 +15,32 @@ from ctxhub.core.hub.selectors.refs import find_id
 from ctxhub.core.kit.clock import format_time
 from ctxhub.core.kit.errors import NotFound, shown
 from ctxhub.core.kit.frozen import frozen
-from ctxhub.core.kit.listing import Listing, preview
-from ctxhub.core.links import Asked, Head, Link, ObjectKey
+from ctxhub.core.kit.inputs import clean_limit
+from ctxhub.core.kit.listing import (
+    Listing,
+    Row,
+    compact_time,
+    make_cursor,
+    preview,
+    read_cursor,
+    unknown_cursor,
+)
+from ctxhub.core.links import SUMMARY_CHARACTERS, WHOLE_WHY, Asked, Head, Link, ObjectKey
 from ctxhub.core.registry import all_nouns, find_noun, split_ref
+from ctxhub.core.text.sentences import in_one_line
 from ctxhub.core.toolbox.argument_types import About
 
 T = TypeVar("T")
 
-COLUMNS = ("id", "depth", "action_type", "summary", "link", "at")
+COLUMNS = ("id", "depth", "action_type", "summary", "link", "at", "why")
+# Steps that are read one by one; what a noun reads at once is not counted.
 DEPTH = 100
 ROWS = 1_000
 # Most objects of a walk, so that of the furthest the oldest are shown, and most links of one query.
 MOST_READ = 2 * ROWS
 MOST_LINKS = 10 * ROWS
+CHAIN, IMPACT = "chain", "impact"
+
 
 Finder = Callable[[int, ObjectKey], Listing | None]
 
@@ -39,6 +54,9 @@ class LinkedObject(TypedDict):
         str | None, About("How it is linked with the one before, as these name it; null: the start.")
     ]
     at: Annotated[str | None, About("When it was made or last changed.", {"format": "date-time"})]
+    why: NotRequired[
+        Annotated[str | None, About("Its rationale or reason, in one line; null: none, or its summary.")]
+    ]
 
 
 @frozen
@@ -51,13 +69,40 @@ class _Found:
     link: str | None
 
     @property
-    def order(self) -> tuple[int, object, ObjectKey]:
-        """The nearest first, the older first among equals."""
-        return self.distance, self.head.at, self.key
+    def order(self) -> tuple[int, datetime, ObjectKey]:
+        """The nearest first, the older first among equals. No change of an object moves it."""
+        return self.distance, self.head.made, self.key
+
+    @property
+    def order_from_root(self) -> tuple[int, datetime, ObjectKey]:
+        return -self.distance, self.head.made, self.key
 
     def row(self, depth: int) -> list[object]:
         head = self.head
-        return [head.name, depth, head.type, preview(head.summary), self.link, format_time(head.at)]
+        why = preview(in_one_line(head.why)) if head.why != head.summary else ""
+        at = format_time(head.at)
+        return [head.name, depth, head.type, preview(head.summary), self.link, at, why or None]
+
+
+@frozen
+class _Place:
+    """Where a page of a walk ended. `deepest`: the distance that the first page of a chain began with.
+
+    It stays, so that what is found behind the root meanwhile leaves the depths of further pages as they are.
+    """
+
+    deepest: int
+    distance: int
+    made: datetime
+    key: ObjectKey
+
+    @property
+    def order(self) -> tuple[int, datetime, ObjectKey]:
+        return self.distance, self.made, self.key
+
+    @property
+    def order_from_root(self) -> tuple[int, datetime, ObjectKey]:
+        return -self.distance, self.made, self.key
 
 
 # -- From a ref: they raise InvalidInput for what is none, NotFound for what does not exist -------
@@ -65,28 +110,34 @@ class _Found:
 
 def list_reasons(project_id: int, ref: str) -> Listing:
     """An object at depth 0, and at depth 1 what it directly follows from or is related to."""
-    return _from_ref(project_id, ref, find_reasons, shows_start=True)
+    return _from_ref(project_id, ref, _find_reasons, shows_start=True)
 
 
-def list_chain(project_id: int, ref: str) -> Listing:
+def list_chain(project_id: int, ref: str, *, limit: int = ROWS, cursor: str | None = None) -> Listing:
     """What led to an object, up to its root, which comes first at depth 0; itself last."""
-    return _from_ref(project_id, ref, find_chain, shows_start=True)
+    find = partial(find_chain, limit=limit, cursor=cursor)
+    return _from_ref(project_id, ref, find, cursor, shows_start=True)
 
 
-def list_impact(project_id: int, ref: str) -> Listing:
+def list_impact(project_id: int, ref: str, *, limit: int = ROWS, cursor: str | None = None) -> Listing:
     """What follows from an object, directly or through others; the nearest first."""
-    return _from_ref(project_id, ref, find_impact, shows_start=False)
+    find = partial(find_impact, limit=limit, cursor=cursor)
+    return _from_ref(project_id, ref, find, cursor, shows_start=False)
 
 
-def _from_ref(project_id: int, ref: str, find: Finder, *, shows_start: bool) -> Listing:
+def _from_ref(
+    project_id: int, ref: str, find: Finder, cursor: str | None = None, *, shows_start: bool
+) -> Listing:
     noun, name = split_ref(ref)
     found = None
     if noun.heads:
         row_id = find_id(project_id, noun, name)
         found = find(project_id, (noun.kind, row_id)) if row_id else None
     elif noun.open and noun.open(project_id, [name], False):
-        alone = [f"{noun.kind}:{name}", 0, noun.kind, "", None, None]
-        found = Listing(COLUMNS, [alone] if shows_start else [])
+        if cursor:
+            raise unknown_cursor()
+        alone = [f"{noun.kind}:{name}", 0, noun.kind, "", None, None, None]
+        found = Listing(*_shown([alone] if shows_start else []))
     if found is None:
         raise NotFound(f"There is no {noun.kind} {shown(name)}.", hint="search finds the refs of things.")
     return found
@@ -95,49 +146,100 @@ def _from_ref(project_id: int, ref: str, find: Finder, *, shows_start: bool) -> 
 # -- From an object: None if it does not exist -----------------------------------------------------
 
 
-def find_reasons(project_id: int, start: ObjectKey) -> Listing | None:
+def _find_reasons(project_id: int, start: ObjectKey) -> Listing | None:
     """See `list_reasons`."""
     walk = _Walk(project_id, start, to_causes=True)
     if (own := walk.find_start()) is None:
         return None
     walk.read_step()
-    found = walk.nearest()
-    return Listing(COLUMNS, [one.row(one.distance) for one in (own, *found)], extra=walk.more)
+    rows = [one.row(one.distance) for one in (own, *walk.nearest())]
+    return Listing(*_shown(rows), extra=walk.more, lead=walk.why)
 
 
-def find_chain(project_id: int, start: ObjectKey) -> Listing | None:
+def find_chain(
+    project_id: int, start: ObjectKey, limit: int = ROWS, cursor: str | None = None
+) -> Listing | None:
     """See `list_chain`."""
+    limit, place = clean_limit(limit, at_most=ROWS), _read_place(CHAIN, start, cursor)
     walk = _Walk(project_id, start, to_causes=True)
     walk.read_reach()
     if (own := walk.find_start()) is None:
         return None
     walk.read_all()
     found = [own, *walk.nearest(ROWS - 1)]
-    deepest = found[-1].distance
-    ordered = sorted(found, key=lambda one: (-one.distance, one.head.at, one.key))
-    return Listing(COLUMNS, [one.row(deepest - one.distance) for one in ordered], extra=walk.more)
+    deepest = place.deepest if place else found[-1].distance
+    ordered = sorted(found, key=lambda one: one.order_from_root)
+    left = [one for one in ordered if place is None or one.order_from_root > place.order_from_root]
+    return _page(CHAIN, walk, left, limit, deepest, place)
 
 
-def find_impact(project_id: int, start: ObjectKey) -> Listing | None:
+def find_impact(
+    project_id: int, start: ObjectKey, limit: int = ROWS, cursor: str | None = None
+) -> Listing | None:
     """See `list_impact`."""
+    limit, place = clean_limit(limit, at_most=ROWS), _read_place(IMPACT, start, cursor)
     walk = _Walk(project_id, start, to_causes=False)
     walk.read_reach()
     if walk.find_start() is None:
         return None
     walk.read_all()
-    return Listing(COLUMNS, [one.row(one.distance) for one in walk.nearest()], extra=walk.more)
+    left = [one for one in walk.nearest() if place is None or one.order > place.order]
+    return _page(IMPACT, walk, left, limit, 0, place)
+
+
+def _page(
+    way: str, walk: "_Walk", left: Sequence[_Found], limit: int, deepest: int, place: _Place | None
+) -> Listing:
+    """The first rows of what is left of a walk."""
+    found = left[:limit]
+
+    def cursor_after(count: int) -> str:
+        last = found[count - 1]
+        made = compact_time(last.head.made)
+        return make_cursor(_name(way, walk.start), deepest, last.distance, made, *last.key)
+
+    rows = [one.row(deepest - one.distance if way == CHAIN else one.distance) for one in found]
+    return Listing(
+        *_shown(rows),
+        next=cursor_after(limit) if len(left) > limit else None,
+        extra=walk.more,
+        cursor_after=cursor_after,
+        lead=walk.why if place is None else {},
+    )
+
+
+def _shown(rows: Sequence[Row]) -> tuple[Sequence[str], Sequence[Row]]:
+    """Columns and rows; without `why` if no row has one."""
+    return (COLUMNS, rows) if any(row[-1] for row in rows) else (COLUMNS[:-1], [row[:-1] for row in rows])
+
+
+def _read_place(way: str, start: ObjectKey, cursor: str | None) -> _Place | None:
+    """Where the page before ended. Raises InvalidInput for a cursor of another walk."""
+    if not cursor:
+        return None
+    name, deepest, distance, made, kind, row_id = read_cursor(cursor, str, int, int, datetime, str, int)
+    if name != _name(way, start):
+        raise unknown_cursor()
+    return _Place(deepest, distance, made, (kind, row_id))
+
+
+def _name(way: str, start: ObjectKey) -> str:
+    kind, row_id = start
+    return f"{way} {kind}:{row_id}"
 
 
 class _Walk:
     """The links and objects that a walk has read, each step with one query for a noun."""
 
     def __init__(self, project_id: int, start: ObjectKey, *, to_causes: bool) -> None:
-        self._project_id, self._start, self._to_causes = project_id, start, to_causes
+        self._project_id, self.start, self._to_causes = project_id, start, to_causes
         self._links: dict[ObjectKey, list[Link]] = defaultdict(list)
         self._beside: Sequence[Link] = ()
         self._heads: dict[ObjectKey, Head] = {}
         # The objects that a noun, by its kind, was asked about.
         self._asked: dict[str, set[ObjectKey]] = defaultdict(set)
+        self._at_once: Set[ObjectKey] = frozenset()
+        self._too_far: set[ObjectKey] = set()
         self._is_cut = False
 
     @property
@@ -145,27 +247,36 @@ class _Walk:
         """The key of an answer that lacks some of the objects."""
         return {"more": True} if self._is_cut else {}
 
+    @property
+    def why(self) -> Mapping[str, str]:
+        """The key of an answer that says why the start is as it is, whole; none if nobody said."""
+        head = self._heads[self.start]
+        if len(head.why) >= SUMMARY_CHARACTERS:
+            head = find_heads(self._project_id, [self.start], why_characters=WHOLE_WHY).get(self.start, head)
+        return {"why": head.why} if head.why else {}
+
     # -- Reading -----------------------------------------------------------------------------------
 
     def read_reach(self) -> None:
         """Read what the links of its own noun lead to from the start, if that takes one query."""
-        kind, row_id = self._start
+        kind, row_id = self.start
         noun = find_noun(kind)
         if noun and noun.links and noun.links.read_reach:
             reach = noun.links.read_reach(self._project_id, row_id, self._to_causes)
             self._heads |= reach.heads
             self._add(reach.links)
             self._asked[kind] |= reach.heads.keys()
+            self._at_once = reach.heads.keys()
 
     def find_start(self) -> _Found | None:
         """The start; None if it does not exist."""
-        self._read_heads([self._start])
-        head = self._heads.get(self._start)
-        return _Found(self._start, head, 0, None) if head else None
+        self._read_heads([self.start])
+        head = self._heads.get(self.start)
+        return _Found(self.start, head, 0, None) if head else None
 
     def read_step(self) -> None:
         """Read what is next to the start."""
-        self._read_links([self._start])
+        self._read_links([self.start])
         self._read_beside()
 
     def read_all(self) -> None:
@@ -176,14 +287,21 @@ class _Walk:
         self._follow(with_loose=False)
 
     def _follow(self, *, with_loose: bool) -> None:
-        found = {self._start}
-        level: Sequence[ObjectKey] = [self._start]
-        for _ in range(DEPTH + 1):
+        found, distance = {self.start}, 0
+        level: Sequence[ObjectKey] = [self.start]
+        while level:
+            distance += 1
             self._read_links(level)
             links = (link for here in level for link in self._links.get(here, ()))
             new = dict.fromkeys(link.there for link in links if with_loose or not link.is_loose)
             level = self._cut([key for key in new if key not in found], MOST_READ - len(found))
+            if distance > DEPTH:
+                far = set(level) - self._at_once
+                self._is_cut |= bool(far)
+                self._too_far |= far
+                level = [key for key in level if key not in far]
             found.update(level)
+        self._too_far -= found
 
     def _read_links(self, keys: Sequence[ObjectKey]) -> None:
         for noun in all_nouns():
@@ -194,7 +312,7 @@ class _Walk:
 
     def _read_beside(self) -> None:
         sources = [noun.links for noun in all_nouns() if noun.links]
-        asked = self._asking([self._start])
+        asked = self._asking([self.start])
         found = [link for source in sources if source.read_beside for link in source.read_beside(asked)]
         self._beside = self._cut(found, MOST_LINKS)
 
@@ -216,16 +334,14 @@ class _Walk:
     # -- Results -----------------------------------------------------------------------------------
 
     def nearest(self, at_most: int = ROWS) -> list[_Found]:
-        """The existing objects within DEPTH steps, the nearest first, without the start."""
-        beside = {link.there: (1, link.name) for link in self._beside if link.there != self._start}
-        steps = sorted({**beside, **distances(self._start, self._links)}.items(), key=lambda one: one[1][0])
-        kept = dict(self._cut(steps, MOST_READ))
+        """The existing objects that the walk came to, the nearest first, without the start."""
+        beside = {link.there: (1, link.name) for link in self._beside if link.there != self.start}
+        steps = sorted({**beside, **distances(self.start, self._links)}.items(), key=lambda one: one[1][0])
+        kept = dict(self._cut([one for one in steps if one[0] not in self._too_far], MOST_READ))
         self._read_heads(kept)
         found = [
             _Found(key, self._heads[key], distance, link)
             for key, (distance, link) in kept.items()
             if key in self._heads
         ]
-        near = [one for one in found if one.distance <= DEPTH]
-        self._is_cut |= len(near) < len(found)
-        return list(self._cut(sorted(near, key=lambda one: one.order), at_most))
+        return list(self._cut(sorted(found, key=lambda one: one.order), at_most))
