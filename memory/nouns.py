@@ -1,6 +1,7 @@
 """Registers the nouns of the memory app with the hub."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from ctxhub.core.events.selectors.stats import Stats
@@ -38,6 +39,7 @@ from memory.memories.services.contexts import (
     sizes_of_contexts,
 )
 from memory.memories.services.memories import delete_memories, find_deletable_memories
+from memory.memories.services.relationships import link_cause
 from memory.memories.sql.cause_links import LINKS as RELATIONSHIP_LINKS
 from memory.memories.sql.neighbours import read_turns
 from memory.memories.sql.revisions import replaced_ids as replaced_memories
@@ -272,7 +274,7 @@ register(
         "relationships",
         Relationship,
         open=open_relationships,
-        links=RELATIONSHIP_LINKS,
+        links=replace(RELATIONSHIP_LINKS, write_cause=link_cause),
         deletion=Kept("removes it", call=("memory", "unrelate")),
     )
 )

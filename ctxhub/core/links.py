@@ -108,6 +108,24 @@ class Reach:
     links: Sequence[Link]
 
 
+class CauseWriter(Protocol):
+    """Stores that an object follows from another, and records it, in the open transaction.
+
+    `refs`: of the effect and of the cause, as the log shows them.
+    """
+
+    def __call__(
+        self,
+        *,
+        project_id: int,
+        agent_id: int | None,
+        effect: ObjectKey,
+        cause: ObjectKey,
+        refs: tuple[str, str],
+        at: datetime,
+    ) -> None: ...
+
+
 @frozen
 class LinkSource:
     """The links that a noun holds, each function with one query.
@@ -117,6 +135,7 @@ class LinkSource:
     links; an unknown row reaches nothing. Without it walks read one step at a time.
     `read_direct(project_id, key, at_most)`: the links of `read` and of `read_beside` of one object, with its
     causes and with its effects, in one query. Without it `read` has all.
+    `write_cause`: makes such a link between objects of any kinds; one noun has it.
     `words`: of its links, by name.
     """
 
@@ -124,6 +143,7 @@ class LinkSource:
     read_beside: Callable[[Asked], Sequence[Link]] | None = None
     read_reach: Callable[[int, int, bool], Reach] | None = None
     read_direct: Callable[[int, ObjectKey, int], Directions] | None = None
+    write_cause: CauseWriter | None = None
     words: Mapping[str, Words] = field(default_factory=dict, hash=False)
 
 

@@ -43,6 +43,7 @@ class SnapshotArguments(TypedDict, total=False):
 @frozen
 class SnapshotFields:
     """Validated fields. `masked`: how many credentials of the content are masked; `summary` "": to be made;
+    `caused_by`: the id of a snapshot, or the ref of something else, given as the argument `cause_argument`;
     `dependencies` and `tags` None: to be found.
     """
 
@@ -52,11 +53,16 @@ class SnapshotFields:
     summary: str
     action_type: ActionType
     rationale: str
-    caused_by: int | None
+    caused_by: int | str | None
     dependencies: Sequence[int] | None
     tags: Sequence[str] | None
     source: str
     metadata: Mapping[str, Any]
+    cause_argument: str = "caused_by"
+
+    @property
+    def snapshot_cause(self) -> int | None:
+        return self.caused_by if isinstance(self.caused_by, int) else None
 
 
 def clean_snapshot(
@@ -71,6 +77,7 @@ def clean_snapshot(
         raise InvalidInput("content must not be blank.")
     metadata = changed_metadata({}, clean_object(rest.get("metadata"), "metadata", caller))
     said = _Said(rest, metadata)
+    cause, cause_argument = said.of("caused_by", "causedBy")
     return SnapshotFields(
         content=text,
         masked=masked,
@@ -78,7 +85,8 @@ def clean_snapshot(
         summary=clean_text(rest.get("summary"), "summary", caller).strip(),
         action_type=_clean_action_type(*said.of("action_type", "actionType")),
         rationale=_clean_rationale(*said.of("rationale"), caller),
-        caused_by=_clean_cause(*said.of("caused_by", "causedBy")),
+        caused_by=_clean_cause(cause, cause_argument),
+        cause_argument=cause_argument,
         dependencies=_clean_dependencies(*said.of("dependencies")),
         tags=_clean_tags(rest.get("tags"), caller),
         source=clean_source(source, caller),
@@ -148,8 +156,21 @@ def _clean_rationale(value: Any, name: str, caller: Caller) -> str:
     return clean_text(value, name, caller)
 
 
-def _clean_cause(value: Any, name: str) -> int | None:
-    return None if value in (None, "") else clean_id(value, name)
+def _clean_cause(value: Any, name: str) -> int | str | None:
+    """The id of a snapshot, the ref of anything else; None: there is none."""
+    if value in (None, ""):
+        return None
+    try:
+        # Some clients have fractions alone: 17.0.
+        return clean_id(value.removesuffix(".0") if isinstance(value, str) else value, name)
+    except InvalidInput as error:
+        kind, colon, _ = value.partition(":") if isinstance(value, str) else ("", "", "")
+        if colon and kind.strip().lower() != "snapshot":
+            return str(value).strip()
+        raise InvalidInput(
+            f"{name}: {shown(value)} is neither the id of a snapshot nor a ref.",
+            hint="Write 17, snapshot:17, or the ref of something else: decision:api/auth/method.",
+        ) from error
 
 
 def _clean_dependencies(values: Any, name: str) -> list[int] | None:

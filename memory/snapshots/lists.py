@@ -22,7 +22,7 @@ from memory.snapshots.models.snapshot import ActionType, Tier
 from memory.snapshots.rows import LISTED, SNAPSHOTS, SnapshotRow
 from memory.snapshots.rules.tiers import tier_range
 from memory.snapshots.search import action_word
-from memory.snapshots.selectors.snapshots import COLUMNS, listed
+from memory.snapshots.selectors.snapshots import COLUMNS, list_rows
 from memory.snapshots.sql.touched import read_touched_ids, touched_between
 
 ORDER = ("-created_at", "-id")
@@ -52,8 +52,7 @@ def find_snapshots(
 def list_snapshots(project_id: int, **query: Any) -> Listing:
     """The list, newest first."""
     page = find_snapshots(project_id, **query)
-    now = clock.now()
-    rows = [listed(row, now) for row in page.rows]
+    rows = list_rows(project_id, page.rows)
     return Listing(COLUMNS, rows, next=page.next, extra=page.total, cursor_after=page.cursor_after)
 
 

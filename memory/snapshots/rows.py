@@ -6,13 +6,16 @@ from datetime import datetime
 from typing import Any
 
 from ctxhub.core.kit.frozen import frozen
-from ctxhub.core.kit.rows import Derived, Row, Table
+from ctxhub.core.kit.rows import Computed, Derived, Row, Table
 from memory.snapshots.models.snapshot import ActionType, Snapshot, Tier
 
 
 @frozen(kw_only=True)
 class SnapshotRow(Row):
-    """`touched_at` derives from the last access and the creation; dependencies are read apart."""
+    """`touched_at` derives from the last access and the creation; dependencies are read apart.
+
+    `cause`: kind and id of a cause that is no snapshot (decision:12), "" if there is none.
+    """
 
     summary: str
     content: str = ""
@@ -20,6 +23,7 @@ class SnapshotRow(Row):
     action_type: int = ActionType.CONVERSATION
     rationale: str = ""
     caused_by_id: int | None = None
+    cause: str = ""
     tags: Sequence[str] = ()
     source: str = "unknown"
     metadata: Mapping[str, Any] = field(default_factory=dict)
@@ -44,16 +48,23 @@ class SnapshotRow(Row):
         return self.last_accessed or self.created_at
 
 
+# What it depends on by the first of its relationships. The sum keeps PostgreSQL from walking the ids.
+CAUSE = """CASE WHEN d.caused_by_id IS NULL THEN (
+    SELECT r.target_kind || ':' || r.target_id FROM memory_relationship r
+    WHERE r.project_id = d.project_id AND r.source_kind = 'snapshot' AND r.source_id = d.id
+    AND r.relation = 4 AND r.target_kind <> 'snapshot' ORDER BY r.id + 0 LIMIT 1) END"""
+
 SNAPSHOTS = Table(
     Snapshot,
     SnapshotRow,
     derived={
         "touched_at": Derived(of=["last_accessed", "created_at"], value=lambda row: row.touched_at),
     },
+    computed={"cause": Computed(CAUSE, lambda value: value or "")},
 )
 
 # The columns that lists read: no contents.
 LISTED = (
-    *("id", "summary", "action_type", "caused_by_id", "tags", "source", "agent", "created_at", "updated_at"),
-    *("access_count", "last_accessed"),
+    *("id", "summary", "action_type", "caused_by_id", "cause", "tags", "source", "agent"),
+    *("created_at", "updated_at", "access_count", "last_accessed"),
 )

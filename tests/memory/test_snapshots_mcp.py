@@ -123,7 +123,7 @@ def test_a_page_leads_to_the_next(ada_mcp: McpClient) -> None:
     [
         ("save", {}, "invalid"),
         ("save", {"content": 5}, "invalid"),
-        ("save", {"content": CONTENT, "caused_by": "memory:3"}, "invalid"),
+        ("save", {"content": CONTENT, "caused_by": "memory:999999"}, "not_found"),
         ("save", {"content": CONTENT, "caused_by": 999_999}, "not_found"),
         ("save", {"content": CONTENT, "dependencies": [999_999]}, "not_found"),
         ("save", {"content": CONTENT, "dependencies": ["x"]}, "invalid"),

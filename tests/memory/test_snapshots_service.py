@@ -38,7 +38,8 @@ def clock() -> Iterator[time_machine.Traveller]:
 
 
 def item(caller: Caller, snapshot_id: int) -> dict[str, Any]:
-    item: dict[str, Any] = with_arrays(snapshot_item(get_snapshot(caller.project_id, snapshot_id)))
+    row = get_snapshot(caller.project_id, snapshot_id)
+    item: dict[str, Any] = with_arrays(snapshot_item(caller.project_id, row))
     return item
 
 
@@ -152,9 +153,9 @@ def test_an_argument_wins_over_metadata(ada: Caller) -> None:
         ({"content": "a\0b"}, "content holds a NUL"),
         ({"action_type": "refactor"}, "action_type: 'refactor' is not known"),
         ({"action_type": 6}, "action_type: 6 is not known"),
-        ({"caused_by": "memory:1"}, "caused_by: 'memory:1' is not the id of a snapshot"),
-        ({"metadata": {"caused_by": "memory:1"}}, "metadata.caused_by: 'memory:1' is not the id"),
-        ({"caused_by": "the last"}, "caused_by: 'the last' is not the id"),
+        ({"caused_by": "agent:ada"}, "ref: 'agent' is not known"),
+        ({"caused_by": "template:deprecation"}, "caused_by: 'template' is not known; use one of"),
+        ({"caused_by": "the last"}, "caused_by: 'the last' is neither the id of a snapshot nor a ref"),
         ({"dependencies": ["x"]}, r"dependencies\[0\]: 'x' is not the id"),
         ({"dependencies": list(range(1, 52))}, "dependencies has 51 entries; the limit is 50"),
         ({"tags": ["x" * 101]}, "the limit is 100"),
@@ -168,8 +169,11 @@ def test_an_argument_wins_over_metadata(ada: Caller) -> None:
         ({"metadata": {"text": "x" * 65_537}}, "metadata has 65,5"),
         ({"metadata": {"actionType": "refactor"}}, "metadata.actionType: 'refactor' is not known"),
         ({"metadata": {"rationale": 5}}, "metadata.rationale must be a text"),
-        ({"metadata": {"causedBy": [1]}}, "metadata.causedBy: .* is not the id"),
-        ({"metadata": {"caused_by": True}}, "metadata.caused_by: True is not the id"),
+        ({"metadata": {"causedBy": [1]}}, "metadata.causedBy: .* is neither the id"),
+        (
+            {"metadata": {"caused_by": True}},
+            "metadata.caused_by: True is neither the id",
+        ),
         (
             {"dependencies": None, "metadata": {"dependencies": {"react": "18"}}},
             "must be a list of snapshots",
@@ -308,7 +312,7 @@ def test_refs_open_snapshots_whole_or_as_a_digest(ada: Caller, cy: Caller) -> No
     cause = save(ada)
     row_id = save(ada, caused_by=cause, action_type="decision")
     full = open_snapshots(ada.project_id, [str(row_id)], True)[str(row_id)]
-    assert full == snapshot_item(get_snapshot(ada.project_id, row_id))
+    assert full == snapshot_item(ada.project_id, get_snapshot(ada.project_id, row_id))
     digest = open_snapshots(ada.project_id, [str(row_id)], False)[str(row_id)]
     assert digest == {name: full[name] for name in ("summary", "action_type", "tier", "at")} | {
         "caused_by": cause

@@ -1,6 +1,7 @@
 """Creates, changes and deletes relationships."""
 
 from collections.abc import Sequence
+from datetime import datetime
 from typing import Annotated, Literal, NotRequired
 
 # pydantic writes the answer's schema, and wants this TypedDict before Python 3.12.
@@ -13,6 +14,7 @@ from ctxhub.core.kit.errors import InvalidInput
 from ctxhub.core.kit.inputs import clean_choice, clean_from_to, clean_limit
 from ctxhub.core.kit.listing import Listing
 from ctxhub.core.kit.transactions import write_transaction
+from ctxhub.core.links import ObjectKey
 from ctxhub.core.toolbox.argument_types import About, RowsOf
 from ctxhub.core.vocabulary.services.names import register_agent
 from memory.memories.history.relationships import change_of, record_relationships
@@ -42,6 +44,9 @@ from memory.memories.selectors.relationships import (
 )
 from memory.memories.selectors.similar import clean_threshold
 from memory.memories.sql.texts import KIND
+
+# The strength of what somebody said to be the cause.
+CERTAIN = 100
 
 
 class RelateAnswer(Relationship):
@@ -147,6 +152,22 @@ def find_relationships(
         "created": created,
         **({"more": True} if neighbourhood.is_cut else {}),  # type: ignore[typeddict-item]
     }
+
+
+def link_cause(
+    *,
+    project_id: int,
+    agent_id: int | None,
+    effect: ObjectKey,
+    cause: ObjectKey,
+    refs: tuple[str, str],
+    at: datetime,
+) -> None:
+    """Store that a new object depends on another, its cause, in the open transaction."""
+    edge = Edge(effect, cause, Relation.DEPENDS_ON, CERTAIN)
+    [row_id] = insert_edges(project_id, [edge], agent_id, at)
+    change = change_of("created", row_id, *refs, edge.relation, edge.strength)
+    record_relationships(project_id=project_id, agent_id=agent_id, changes=[change], at=at)
 
 
 # -- Pieces ----------------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ from ctxhub.core.admin.fields import NamesField, ObjectField, ProseField
 from ctxhub.core.admin.service_form import ServiceForm
 from memory.snapshots.models.snapshot import ActionType
 
-REF_LENGTH = 40
+REF_LENGTH = 250
 # What is typed instead of ids, where a blank field would be filled in.
 NONE = "none"
 
@@ -29,7 +29,7 @@ class SnapshotForm(ServiceForm):
         max_length=REF_LENGTH,
         required=False,
         widget=UnfoldAdminTextInputWidget,
-        help_text="The snapshot that it follows from: 17 or snapshot:17",
+        help_text="What it follows from: 17, snapshot:17, or anything else: decision:api/auth",
     )
     dependencies = NamesField(
         help_text='What it rests on besides: 17, 18. Left blank: your last 5 of an hour; "none": nothing.'

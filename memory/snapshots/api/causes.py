@@ -25,7 +25,7 @@ class CauseViewSet(ProjectViewSet):
     def why(self, request: Request, slug: str, snapshot_id: int) -> Response:
         """Why a snapshot was made: its rationale, its cause, and what it rests on."""
         row = reads.read_reasons(caller=self.caller, snapshot_id=snapshot_id)
-        return Response(with_arrays(reasons_item(row)))
+        return Response(with_arrays(reasons_item(self.project_id, row)))
 
     @extend_schema(responses=LinkWalk)
     def chain(self, request: Request, slug: str, snapshot_id: int) -> Response:

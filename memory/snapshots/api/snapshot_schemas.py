@@ -5,8 +5,8 @@ from typing import Annotated, NotRequired
 from typing_extensions import TypedDict
 
 from ctxhub.core.api.answers import joined
-from ctxhub.core.toolbox.argument_types import About, Author, Time
-from memory.snapshots.selectors.snapshots import ActionLabel, Snapshot, TierLabel
+from ctxhub.core.toolbox.argument_types import Author, Time
+from memory.snapshots.selectors.snapshots import CAUSE, ActionLabel, Snapshot, TierLabel
 from memory.snapshots.services import snapshots as services
 
 
@@ -17,7 +17,7 @@ class ViewedSnapshot(TypedDict):
     action_type: NotRequired[ActionLabel]
     summary: str
     tier: NotRequired[TierLabel]
-    caused_by: NotRequired[Annotated[int | None, About("The id of its cause.")]]
+    caused_by: NotRequired[Annotated[int | str | None, CAUSE]]
     tags: NotRequired[list[str]]
     agent: NotRequired[Author]
     at: NotRequired[Time]

@@ -46,7 +46,9 @@ class SnapshotViewSet(ProjectViewSet):
         """One snapshot, whole, or some lines of its content."""
         requested = self.requested_lines()
         row = reads.read_snapshot(caller=self.caller, snapshot_id=snapshot_id)
-        return Response(self.opened(Opened(snapshot_item(row), "content", requested, "snapshot")))
+        return Response(
+            self.opened(Opened(snapshot_item(self.project_id, row), "content", requested, "snapshot"))
+        )
 
     @extend_schema(responses={204: None})
     def destroy(self, request: Request, slug: str, snapshot_id: int) -> Response:
@@ -55,7 +57,7 @@ class SnapshotViewSet(ProjectViewSet):
         return Response(status=204)
 
     def item_of(self, answer: Mapping[str, Any]) -> dict[str, Any]:
-        return snapshot_item(get_snapshot(self.project_id, answer["id"]))
+        return snapshot_item(self.project_id, get_snapshot(self.project_id, answer["id"]))
 
 
 class SnapshotsByViewViewSet(ProjectViewSet):

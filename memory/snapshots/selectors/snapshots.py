@@ -1,18 +1,20 @@
 """Reads snapshots by id and by ref."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Annotated, Any, NotRequired
 
 # pydantic writes the answer's schema, and wants this TypedDict before Python 3.12.
 from typing_extensions import TypedDict
 
+from ctxhub.core.hub.selectors.heads import find_heads
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.clock import format_time
 from ctxhub.core.kit.errors import NotFound, shown
 from ctxhub.core.kit.inputs import read_id
 from ctxhub.core.kit.listing import Listing, preview
 from ctxhub.core.kit.tool_names import operation
+from ctxhub.core.links import Head, ObjectKey
 from ctxhub.core.text.sentences import in_one_line
 from ctxhub.core.toolbox.argument_types import About, Author, RowsOf, Time, one_of
 from memory.snapshots.models.snapshot import ActionType, Tier
@@ -25,7 +27,12 @@ ActionLabel = Annotated[str, one_of(*ActionType.labels)]
 TierLabel = Annotated[str, one_of(*Tier.labels)]
 COLUMNS = ("id", "action_type", "summary", "tier", "caused_by", "tags", "agent", "at")
 # The fields that say why a snapshot was made.
-REASONS = ("id", "summary", "action_type", "rationale", "agent", "created_at", "updated_at")
+REASONS = ("id", "summary", "action_type", "rationale", "cause", "agent", "created_at", "updated_at")
+
+
+CAUSE = About("The id of its cause, or its ref if that is no snapshot.")
+Causes = Mapping[str, Head]
+"""The heads of causes that are no snapshots, by kind and id as rows have them."""
 
 
 class LinkedSnapshot(TypedDict):
@@ -34,12 +41,18 @@ class LinkedSnapshot(TypedDict):
     why: NotRequired[Annotated[str | None, About("Its rationale in one line, where `why` was asked.")]]
 
 
+class Cause(TypedDict):
+    id: Annotated[int | str, About("A snapshot's id; of anything else its ref.")]
+    summary: str
+    why: NotRequired[Annotated[str, About("Its rationale or reason in one line, where `why` was asked.")]]
+
+
 class ListedSnapshot(TypedDict):
     id: int
     action_type: ActionLabel
     summary: str
     tier: TierLabel
-    caused_by: Annotated[int | None, About("The id of its cause.")]
+    caused_by: Annotated[int | str | None, CAUSE]
     tags: list[str]
     agent: Author
     at: Time
@@ -52,7 +65,7 @@ class Reasons(TypedDict):
     action_type: ActionLabel
     rationale: str
     summary: str
-    caused_by: LinkedSnapshot | None
+    caused_by: Cause | None
     dependencies: Annotated[Listing, RowsOf(LinkedSnapshot), About("What it rests on besides its cause.")]
     dependents: Annotated[int, About("How many name it as their cause or dependency.")]
 
@@ -94,19 +107,32 @@ def count_dependents(ids: Sequence[int]) -> dict[int, int]:
 # -- Items -----------------------------------------------------------------------------------------
 
 
-def snapshot_item(row: SnapshotRow) -> dict[str, Any]:
+def find_causes(project_id: int, rows: Iterable[SnapshotRow]) -> Causes:
+    """The causes of these snapshots that are no snapshots, with one query for each kind."""
+    keys = {row.cause: _key(row.cause) for row in rows if row.cause}
+    heads = find_heads(project_id, {*keys.values()}) if keys else {}
+    return {cause: heads[key] for cause, key in keys.items() if key in heads}
+
+
+def _key(cause: str) -> ObjectKey:
+    kind, _, row_id = cause.partition(":")
+    return kind, int(row_id)
+
+
+def snapshot_item(project_id: int, row: SnapshotRow) -> dict[str, Any]:
     """A complete snapshot."""
-    return _item(row, read_links([row.id])[row.id], clock.now())
+    return _item(row, read_links([row.id])[row.id], find_causes(project_id, [row]), clock.now())
 
 
-def reasons_item(row: SnapshotRow) -> dict[str, Any]:
+def reasons_item(project_id: int, row: SnapshotRow) -> dict[str, Any]:
     """Why a snapshot was made, and what it rests on."""
+    links, causes = read_links([row.id], with_why=True)[row.id], find_causes(project_id, [row])
     return {
         "id": row.id,
         "action_type": row.action_label,
         "rationale": row.rationale,
         "summary": row.summary,
-        **_links(read_links([row.id], with_why=True)[row.id]),
+        **_links(links, causes.get(row.cause), with_why=True),
     }
 
 
@@ -116,21 +142,31 @@ def open_snapshots(project_id: int, names: Sequence[str], full: bool) -> dict[st
     now = clock.now()
     if not full:
         rows = SNAPSHOTS.read(project_id, list(ids), LISTED)
-        return {ids[n]: _digest(row, now) for n, row in rows.items()}
+        causes = find_causes(project_id, rows.values())
+        return {ids[n]: _digest(row, causes, now) for n, row in rows.items()}
     rows = SNAPSHOTS.read(project_id, list(ids))
-    links = read_links(list(rows))
-    return {ids[n]: _item(row, links[n], now) for n, row in rows.items()}
+    links, causes = read_links(list(rows)), find_causes(project_id, rows.values())
+    return {ids[n]: _item(row, links[n], causes, now) for n, row in rows.items()}
 
 
-def listed(row: SnapshotRow, now: datetime) -> list[Any]:
+def list_rows(project_id: int, rows: Sequence[SnapshotRow]) -> list[list[Any]]:
     """The values of COLUMNS."""
+    causes, now = find_causes(project_id, rows), clock.now()
     return [
-        *(row.id, row.action_label, preview(row.summary), _tier(row, now), row.caused_by_id),
-        *(list(row.tags), row.agent, format_time(row.created_at)),
+        [
+            *(row.id, row.action_label, preview(row.summary), _tier(row, now), _cause(row, causes)),
+            *(list(row.tags), row.agent, format_time(row.created_at)),
+        ]
+        for row in rows
     ]
 
 
-def _item(row: SnapshotRow, links: Links, now: datetime) -> dict[str, Any]:
+def _cause(row: SnapshotRow, causes: Causes) -> int | str | None:
+    head = causes.get(row.cause)
+    return head.name if head else row.caused_by_id
+
+
+def _item(row: SnapshotRow, links: Links, causes: Causes, now: datetime) -> dict[str, Any]:
     prediction = prediction_of(row)
     return {
         "id": row.id,
@@ -138,7 +174,7 @@ def _item(row: SnapshotRow, links: Links, now: datetime) -> dict[str, Any]:
         "content": row.content,
         "action_type": row.action_label,
         "rationale": row.rationale,
-        **_links(links),
+        **_links(links, causes.get(row.cause)),
         "tags": list(row.tags),
         "source": row.source,
         "metadata": dict(row.metadata),
@@ -152,21 +188,22 @@ def _item(row: SnapshotRow, links: Links, now: datetime) -> dict[str, Any]:
     }
 
 
-def _digest(row: SnapshotRow, now: datetime) -> dict[str, Any]:
+def _digest(row: SnapshotRow, causes: Causes, now: datetime) -> dict[str, Any]:
     return {
         "summary": preview(row.summary),
         "action_type": row.action_label,
         "tier": _tier(row, now),
-        "caused_by": row.caused_by_id,
+        "caused_by": _cause(row, causes),
         "at": format_time(row.created_at),
     }
 
 
-def _links(links: Links) -> dict[str, Any]:
+def _links(links: Links, other: Head | None, *, with_why: bool = False) -> dict[str, Any]:
+    """`other`: the cause if it is no snapshot."""
     linked = [_linked(one) for one in links.dependencies]
     columns = ("id", "summary", "why") if any("why" in one for one in linked) else ("id", "summary")
     return {
-        "caused_by": _linked(links.cause) if links.cause else None,
+        "caused_by": _linked(links.cause) if links.cause else _shown(other, with_why) if other else None,
         "dependencies": Listing(columns, [[one.get(name) for name in columns] for one in linked]),
         "dependents": links.dependents,
     }
@@ -176,6 +213,11 @@ def _linked(one: Linked) -> Mapping[str, Any]:
     row_id, summary, rationale = one
     why = {"why": preview(in_one_line(rationale))} if rationale else {}
     return {"id": row_id, "summary": preview(summary), **why}
+
+
+def _shown(head: Head, with_why: bool) -> Mapping[str, Any]:
+    why = {"why": preview(in_one_line(head.why))} if with_why and head.why not in ("", head.summary) else {}
+    return {"id": head.name, "summary": preview(head.summary), **why}
 
 
 def _tier(row: SnapshotRow, now: datetime) -> str:

@@ -4,13 +4,13 @@ from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from ctxhub.core.kit import clock, sql
+from ctxhub.core.kit import sql
 from ctxhub.core.kit.inputs import clean_limit
 from ctxhub.core.kit.listing import Listing
 from ctxhub.core.search.selectors.search import search
 from memory.snapshots.inputs import clean_view
 from memory.snapshots.rows import LISTED, SNAPSHOTS, SnapshotRow
-from memory.snapshots.selectors.snapshots import COLUMNS, listed
+from memory.snapshots.selectors.snapshots import COLUMNS, list_rows
 
 MOST_LOADED = 10
 # An archaeologist looks among the newest.
@@ -45,7 +45,7 @@ def search_rows(project_id: int, query: str, *, view: str | None = None, limit: 
     rows = [*stored.values()]
     did_you_mean = found.search.did_you_mean if found.search else None
     extra = {**found.total, **({"did_you_mean": did_you_mean} if did_you_mean else {})}
-    return listing(in_order(rows, view) if view else rows, view).beside(extra)
+    return listing(project_id, in_order(rows, view) if view else rows, view).beside(extra)
 
 
 def in_order(rows: Sequence[SnapshotRow], view: str) -> list[SnapshotRow]:
@@ -55,14 +55,15 @@ def in_order(rows: Sequence[SnapshotRow], view: str) -> list[SnapshotRow]:
     return sorted(ordered, key=lambda row: row.agent.casefold()) if view == "auditor" else ordered
 
 
-def listing(rows: Sequence[SnapshotRow], view: str) -> Listing:
+def listing(project_id: int, rows: Sequence[SnapshotRow], view: str) -> Listing:
     """The rows with the columns that a view shows."""
     if view == "minimalist":
         return Listing(("id", "summary"), [[row.id, row.summary] for row in rows])
-    now = clock.now()
+    values = list_rows(project_id, rows)
     if view == "auditor":
-        return Listing((*COLUMNS, "source"), [[*listed(row, now), row.source] for row in rows])
-    return Listing(COLUMNS, [listed(row, now) for row in rows])
+        values = [[*each, row.source] for each, row in zip(values, rows, strict=True)]
+        return Listing((*COLUMNS, "source"), values)
+    return Listing(COLUMNS, values)
 
 
 def _newest(row: SnapshotRow) -> tuple[datetime, int]:

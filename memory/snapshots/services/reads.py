@@ -17,7 +17,7 @@ from memory.snapshots.services.accesses import note_accesses
 def load_snapshots(*, caller: Caller, view: str = "historian", limit: int = 1) -> Listing:
     """The snapshots that a view shows first; an auditor's by agent."""
     rows = load(caller.project_id, view, limit)
-    answer = listing(rows, view.strip().lower())
+    answer = listing(caller.project_id, rows, view.strip().lower())
     note_accesses(caller, [row.id for row in rows], clock.now())
     give(caller, "load", [GivenItem("snapshot", str(row.id)) for row in rows], answer)
     return answer
@@ -31,7 +31,7 @@ def read_snapshot(*, caller: Caller, snapshot_id: int) -> SnapshotRow:
 def read_reasons(*, caller: Caller, snapshot_id: int) -> SnapshotRow:
     """One snapshot without its content."""
     row = get_snapshot(caller.project_id, snapshot_id, REASONS)
-    give(caller, "why", [GivenItem("snapshot", str(row.id))], partial(reasons_item, row))
+    give(caller, "why", [GivenItem("snapshot", str(row.id))], partial(reasons_item, caller.project_id, row))
     return _noted(caller, row)
 
 

@@ -8,10 +8,13 @@ from typing import Annotated, Any, NotRequired
 from typing_extensions import TypedDict
 
 from ctxhub.core.call_sessions import find_session_id, open_session_id
+from ctxhub.core.hub.selectors.heads import get_head
+from ctxhub.core.hub.services.causes import link_cause
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import NotFound
 from ctxhub.core.kit.transactions import write_transaction
+from ctxhub.core.links import Head, ObjectKey
 from ctxhub.core.text.plurals import counted
 from ctxhub.core.toolbox.argument_types import About
 from ctxhub.core.vocabulary.selectors.names import Vocabulary, find_vocabulary
@@ -41,7 +44,7 @@ class SaveAnswer(TypedDict):
     summary: str
     tags: list[str]
     tier: TierLabel
-    caused_by: Annotated[int | None, About("The id of its cause.")]
+    caused_by: Annotated[int | str | None, About("The id of its cause, or its ref if that is no snapshot.")]
     dependencies: Annotated[list[int], About("The ids of what it rests on besides.")]
     masked: NotRequired[Annotated[int, About("How many credentials of the content are masked.")]]
 
@@ -68,7 +71,8 @@ def save_snapshot(
     """Store a snapshot, in the session of the call.
 
     Absent: the summary is made of the content, tags are those of the project that the content is about,
-    dependencies the agent's last 5 snapshots of an hour. Raises NotFound for an unknown cause or dependency.
+    dependencies the agent's last 5 snapshots of an hour. `caused_by`: a snapshot, or the ref of anything
+    else, on which it then depends by a relationship. Raises NotFound for an unknown cause or dependency.
     """
     caller = caller.in_session(session)
     fields = clean_snapshot(
@@ -88,6 +92,7 @@ def save_snapshot(
     with write_transaction(caller.project_id):
         at = clock.now()
         vocabulary = find_vocabulary(caller.project_id, agent=caller.agent, tags=wanted)
+        cause = _other_cause(caller.project_id, fields)
         rests_on = _dependencies(caller, fields, vocabulary.agent_id, at)
         names = _still_known(vocabulary, wanted) if fields.tags is None else wanted
         register_words(vocabulary, caller=caller, tags=names, at=at)
@@ -101,7 +106,9 @@ def save_snapshot(
             changes=[HISTORY.change(None, new)],
             at=at,
         )
-    return _answer(new, rests_on, fields.masked)
+        if cause:
+            _link_cause(caller.project_id, new, cause, at)
+    return _answer(new, cause[1].name if cause else new.caused_by_id, rests_on, fields.masked)
 
 
 def delete_snapshot(*, caller: Caller, snapshot_id: int) -> DeleteAnswer:
@@ -140,11 +147,23 @@ def dependents_left(rows: Sequence[SnapshotRow]) -> Mapping[int, str]:
 # -- Pieces ----------------------------------------------------------------------------------------
 
 
+def _other_cause(project_id: int, fields: SnapshotFields) -> tuple[ObjectKey, Head] | None:
+    """The cause if it is no snapshot. Raises NotFound if there is no such thing."""
+    ref = fields.caused_by
+    return get_head(project_id, ref, fields.cause_argument) if isinstance(ref, str) else None
+
+
+def _link_cause(project_id: int, row: SnapshotRow, cause: tuple[ObjectKey, Head], at: datetime) -> None:
+    effect, (key, head) = (HISTORY.kind, row.id), cause
+    link_cause(project_id=project_id, agent_id=row.agent_id, effect=effect, cause=key, head=head, at=at)
+
+
 def _dependencies(
     caller: Caller, fields: SnapshotFields, agent_id: int | None, at: datetime
 ) -> Sequence[int]:
     """The ids of what a new snapshot rests on. Raises NotFound for an unknown cause or dependency."""
-    named = {n: "caused_by" for n in [fields.caused_by] if n is not None}
+    cause = fields.snapshot_cause
+    named = {n: fields.cause_argument for n in [cause] if n is not None}
     named |= {n: "dependencies" for n in fields.dependencies or () if n not in named}
     known = read_known_ids(caller.project_id, list(named))
     for row_id, argument in named.items():
@@ -160,7 +179,7 @@ def _dependencies(
         since=at - DEPENDENCIES_SINCE,
         before=at,
         at_most=DEPENDENCIES,
-        except_id=fields.caused_by or 0,
+        except_id=cause or 0,
     )
 
 
@@ -191,7 +210,7 @@ def _new_row(
         tokens=fields.tokens,
         action_type=fields.action_type,
         rationale=fields.rationale,
-        caused_by_id=fields.caused_by,
+        caused_by_id=fields.snapshot_cause,
         tags=[vocabulary.spelled("tag", tag) for tag in tags],
         source=fields.source,
         metadata=fields.metadata,
@@ -203,13 +222,15 @@ def _new_row(
     )
 
 
-def _answer(row: SnapshotRow, dependencies: Sequence[int], masked: int) -> SaveAnswer:
+def _answer(
+    row: SnapshotRow, cause: int | str | None, dependencies: Sequence[int], masked: int
+) -> SaveAnswer:
     answer = SaveAnswer(
         id=row.id,
         summary=row.summary,
         tags=sorted(row.tags, key=str.casefold),
         tier=str(Tier.ACTIVE.label),
-        caused_by=row.caused_by_id,
+        caused_by=cause,
         dependencies=list(dependencies),
     )
     if masked:

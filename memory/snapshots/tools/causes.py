@@ -36,7 +36,8 @@ def why(caller: Caller, id: Start) -> Reasons | Listing:
     start = clean_start(id)
     if isinstance(start, str):
         return give_ref(caller, "why", start, links.list_reasons(caller.project_id, start))
-    return cast(Reasons, reasons_item(reads.read_reasons(caller=caller, snapshot_id=start)))
+    row = reads.read_reasons(caller=caller, snapshot_id=start)
+    return cast(Reasons, reasons_item(caller.project_id, row))
 
 
 @action("snapshot", "chain", example={"id": 17}, also_known_as=("build_causal_chain", "causes"))

@@ -4,7 +4,7 @@ from typing import Annotated
 
 from ctxhub.core.hub.partial_reads import Opened, Reading, clean_requested_lines, only
 from ctxhub.core.kit.caller import Caller
-from ctxhub.core.kit.limits import CONTENT, MOST_ENTRIES, OPTIONAL_WORD, QUESTION
+from ctxhub.core.kit.limits import CONTENT, MOST_ENTRIES, OPTIONAL_WORD, QUESTION, REF
 from ctxhub.core.kit.listing import AnyObject, Listing
 from ctxhub.core.toolbox.actions import action, tool
 from ctxhub.core.toolbox.argument_types import (
@@ -62,7 +62,8 @@ def save(
     summary: Annotated[str, About("Left out: its first sentences.")] | None = None,
     action_type: Annotated[ActionWord, About("Left out: conversation.")] | None = None,
     rationale: Annotated[str, About("Why it was done.")] | None = None,
-    caused_by: Annotated[Id, About("The snapshot that it follows from.")] | None = None,
+    caused_by: Annotated[Ref, About("What it follows from: a snapshot's id, or the ref of anything.", REF)]
+    | None = None,
     dependencies: Annotated[list[Id], AsIds, About(RESTS_ON, MOST_ENTRIES)] | None = None,
     tags: Annotated[Words, About(FITTING_TAGS)] | None = None,
     source: Annotated[str, About("Where it comes from; left out: mcp or api.", OPTIONAL_WORD)] | None = None,
@@ -71,8 +72,9 @@ def save(
 ) -> snapshots.SaveAnswer:
     """Keep a moment of your work: what you did, and why.
 
-    `caused_by`: the snapshot that it follows from; `dependencies`: what it rests on besides: left out, your
-    last 5 of an hour; [] none. Left out, `summary` is the first sentences and `tags` are at most 5 that the
+    `caused_by`: what it follows from: a snapshot (17), or the ref of anything else (decision:api/auth,
+    message:9); `dependencies`: the snapshots that it rests on besides: left out, your last 5 of an hour; []
+    none. Left out, `summary` is the first sentences and `tags` are at most 5 that the
     project has and the content is about. metadata may say action_type, rationale, caused_by and dependencies
     instead. A credential in the content is masked: `masked` counts them.
     """
@@ -174,4 +176,4 @@ def get(caller: Caller, id: Id, lines: Lines | None = None, tail: Tail | None = 
     """
     requested = clean_requested_lines(lines, tail)
     row = reads.read_snapshot(caller=caller, snapshot_id=id)
-    return Reading([Opened(snapshot_item(row), "content", requested, "snapshot")], only)
+    return Reading([Opened(snapshot_item(caller.project_id, row), "content", requested, "snapshot")], only)
