@@ -93,8 +93,7 @@ HOSTILE = [
 def test_a_flowchart_leads_from_causes_to_effects() -> None:
     nodes = [DrawnNode(2, "decision", "Use Redis"), DrawnNode(1, "research", "Compare")]
     assert flowchart(nodes, [(2, 1, "caused_by"), (2, 1, "depends_on")]) == (
-        'flowchart TD\n  s2["2 decision#58; Use Redis"]\n  s1["1 research#58; Compare"]\n'
-        "  s1 --> s2\n  s1 -.-> s2"
+        'flowchart TD\n  s2["2 decision: Use Redis"]\n  s1["1 research: Compare"]\n  s1 --> s2\n  s1 -.-> s2'
     )
     assert flowchart([], []) == "flowchart TD"
 
@@ -114,6 +113,19 @@ def test_no_text_whatever_breaks_out_of_its_node(summary: str) -> None:
     assert len(drawn.splitlines()) == 2
 
 
+@pytest.mark.parametrize(
+    ("summary", "shown"),
+    [
+        ("decision_list: api/auth", "decision_list: api#47;auth"),
+        ("at 10:30", "at 10:30"),
+        ("_em_ a__b __init__", "#95;em#95; a#95;#95;b #95;#95;init#95;#95;"),
+        ("A:::red fa:fa-ban fa:\x00fa-ban", "A#58;#58;#58;red fa#58;fa-ban fa#58;fa-ban"),
+    ],
+)
+def test_a_label_escapes_only_what_mermaid_reads(summary: str, shown: str) -> None:
+    assert flowchart([DrawnNode(1, "research", summary)], []).endswith(f'["1 research: {shown}"]')
+
+
 def test_a_label_keeps_its_letters_in_any_script() -> None:
     [_, line] = flowchart([DrawnNode(1, "decision", "Zoë 快取, 3.5!")], []).split("\n")
-    assert line == '  s1["1 decision#58; Zoë 快取, 3.5!"]'
+    assert line == '  s1["1 decision: Zoë 快取, 3.5!"]'

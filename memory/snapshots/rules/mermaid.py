@@ -1,5 +1,6 @@
 """Draws snapshots as a Mermaid flowchart."""
 
+import re
 from collections.abc import Iterable, Sequence
 
 from ctxhub.core.kit.frozen import frozen
@@ -7,6 +8,8 @@ from ctxhub.core.text.sentences import in_one_line
 from memory.snapshots.rules.causes import CAUSED_BY
 
 PLAIN = frozenset(" .,-!?")
+# No emphasis within a word; no class (:::) and no icon (fa:fa-ban).
+HARMLESS = re.compile(r"(?<=[^\W_])_(?=[^\W_])|(?<!:):(?!:|fa-)")
 ARROWS = {CAUSED_BY: "-->"}
 
 
@@ -33,13 +36,15 @@ def flowchart(nodes: Iterable[DrawnNode], edges: Sequence[Edge]) -> str:
 
 
 def escaped(text: str) -> str:
-    """A label on one line without syntax: all ASCII but letters, digits and PLAIN are entities."""
-    return "".join(map(_escaped, in_one_line(text)))
+    """A label on one line without syntax: all ASCII but letters, digits, PLAIN and HARMLESS are entities."""
+    shown = "".join(character for character in in_one_line(text) if character.isprintable())
+    harmless = {found.start() for found in HARMLESS.finditer(shown)}
+    return "".join(
+        character if place in harmless else _escaped(character) for place, character in enumerate(shown)
+    )
 
 
 def _escaped(character: str) -> str:
     if character.isalnum() or character in PLAIN:
         return character
-    if not character.isprintable():
-        return ""
     return f"#{ord(character)};" if character.isascii() else character
