@@ -30,6 +30,7 @@ MARKS = ("truncated", "total_lines", "next_lines", "also_cut")
 SMALL_BUDGET = 500
 LEAST_SHARE = 60
 ROUNDS = 3
+OMITTED = "omitted_refs"
 
 
 @frozen
@@ -213,8 +214,9 @@ class Reading(Generic[AnswerT]):
     """The response of an operation that opens objects: they share a budget, and each has its own marks.
 
     `shape` builds the response, of the type AnswerT, from the items. No object is cut to less than 1/`share`
-    of the budget: `omitted` counts those for which no room is left. The first is always included. If there is
-    only one object, its marks are also beside it, unless the budget is small.
+    of the budget: `omitted` counts those for which no room is left, and `omitted_refs` names the first of
+    these. The first object is always included. If there is only one, its marks are also beside it, unless the
+    budget is small.
     """
 
     objects: Sequence[Opened | Excerpt]
@@ -253,9 +255,17 @@ class Reading(Generic[AnswerT]):
         count = max(bisect_right(sums, left), 1)
         shares = fair_shares(costs[:count], left)
         items = [opened.within(share) for opened, share in zip(self.objects, shares, strict=False)]
-        omitted = {"omitted": len(costs) - count} if count < len(costs) else {}
         truncated = {"truncated": True} if any("truncated" in item for item in items) else {}
-        return {**self.shape(items), **omitted, **truncated}
+        return {**self.shape(items), **self._omitted(count, max_tokens), **truncated}
+
+    def _omitted(self, shown: int, max_tokens: int) -> dict[str, Any]:
+        """How many objects are left out, and the refs of the first of them, in an eighth of the budget."""
+        names = [_ref_of(opened) for opened in self.objects[shown:]]
+        if not names:
+            return {}
+        sizes = [size({OMITTED: names[:count]}) for count in range(1, len(names) + 1)]
+        named = bisect_right(sizes, max_tokens // 8)
+        return {"omitted": len(names), **({OMITTED: names[:named]} if named else {})}
 
     def _only(self, left: int, max_tokens: int) -> dict[str, Any]:
         [opened] = self.objects
@@ -264,6 +274,12 @@ class Reading(Generic[AnswerT]):
             return self.shape([item])
         item = opened.within(left - size(_marks_of(item)))
         return {**self.shape([item]), **_marks_of(item)}
+
+
+def _ref_of(opened: Opened | Excerpt) -> str:
+    """Its first field if that is a ref already, else its kind and id."""
+    name = next(iter(opened.item.values()))
+    return name if isinstance(name, str) else f"{opened.kind}:{name}"
 
 
 def only(items: Sequence[Item]) -> Item:

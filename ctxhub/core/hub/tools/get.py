@@ -31,6 +31,7 @@ class GetAnswer(TypedDict):
     missing: list[str]
     hint: NotRequired[str]
     omitted: NotRequired[int]
+    omitted_refs: NotRequired[list[str]]
     truncated: NotRequired[bool]
     total_lines: NotRequired[int]
     next_lines: NotRequired[str]
@@ -48,7 +49,8 @@ def get(
     """Open up to 50 things by their refs.
 
     What does not exist in this project is listed in `missing`, and so is what is no ref (`hint` says why);
-    `omitted` counts the last ones, for which max_tokens left no room. `digest` is a short form for deciding
+    `omitted` counts the last ones, for which max_tokens left no room, and `omitted_refs` names the first of
+    these. `digest` is a short form for deciding
     what to read. What is too long is cut: `truncated`, and `next_lines` is the `lines` to read on with, of
     one ref at a time. `lines`: "10-40", "10-", "12", or "12@21000-": from the 21,000th character of line 12;
     `tail`: the last ones. They read the main text (value, text, content); "rationale:1-" reads another field,
