@@ -67,7 +67,7 @@ def list_inbox(
 
     def cursor_after(count: int) -> str:
         last = rows[count - 1][0]
-        return make_cursor(last.priority, last.at.isoformat(), last.id)
+        return make_cursor(last.priority, last.at, last.id)
 
     return Listing(
         COLUMNS,

@@ -1,8 +1,10 @@
 """Answers of lists: columns and rows, pages, cursors, and a budget of tokens."""
 
 import json
+import re
 from datetime import UTC, datetime
 from typing import Any
+from urllib.parse import unquote_plus
 
 import pytest
 from hypothesis import given
@@ -111,9 +113,28 @@ def test_a_cursor_round_trips_its_position(text: str, number: int) -> None:
     assert read_cursor(make_cursor(text, number), str, int) == [text, number]
 
 
+@pytest.mark.parametrize("number", [0.0, 0.36, 1.0, 1e-7, 0.1 + 0.2])
+def test_a_cursor_may_hold_a_fraction(number: float) -> None:
+    assert read_cursor(make_cursor(number), float) == [number]
+
+
+@given(st.text(st.characters(exclude_characters="\x00", codec="utf-8")))
+def test_a_cursor_stands_in_an_address_as_it_is(text: str) -> None:
+    cursor = make_cursor(text, 7, datetime(2026, 11, 21, tzinfo=UTC))
+    assert re.fullmatch(r"c[A-Za-z0-9._~,/:-]+", cursor)
+    assert unquote_plus(cursor) == cursor
+
+
+def test_a_cursor_costs_few_tokens() -> None:
+    assert count_tokens(make_cursor("updated", datetime(2026, 11, 21, tzinfo=UTC), 8)) <= 30
+
+
 def test_a_cursor_may_hold_a_time() -> None:
     moment = datetime(2026, 11, 21, 12, 0, 0, 123456, tzinfo=UTC)
+    assert read_cursor(make_cursor(moment), datetime) == [moment]
     assert read_cursor(make_cursor(moment.isoformat()), datetime) == [moment]
+    with pytest.raises(InvalidInput, match="cursor"):
+        read_cursor(make_cursor(moment), str)
 
 
 @pytest.mark.parametrize(

@@ -28,7 +28,7 @@ from tracking.services.leases import acquire_lease
 pytestmark = pytest.mark.one_engine
 
 # Tokens of a row with its first field, the marks and a cursor; a smaller budget cannot always be kept.
-SMALLEST = 160
+SMALLEST = 100
 ROWS = 4
 TEXT = "Sessions expire after fifteen minutes, because tokens rotate. " * 8
 BUDGETS = (1, 20, 60, 100, 200, 500, 20_000)
@@ -197,9 +197,43 @@ def test_the_last_page_of_a_list_omits_nothing(ada: Caller, ids: dict[str, int],
 
 
 @pytest.mark.usefixtures("ids")
+@pytest.mark.parametrize("name", ["decision.list", "memory.list", "constraint.list", "message.inbox"])
+def test_a_page_with_its_cursor_needs_no_more_than_60_tokens(ada: Caller, name: str) -> None:
+    tool, _, action = name.partition(".")
+    page = call(ada, tool, {"action": action, "max_tokens": 60})
+    assert size(page) <= 60
+    assert page["next"]
+
+
+@pytest.mark.usefixtures("ids")
+def test_get_names_what_it_left_out(ada: Caller) -> None:
+    refs = [f"decision:sessions/ttl-{n}" for n in range(ROWS)]
+    answer = call(ada, "get", {"refs": refs, "max_tokens": 200})
+    left = refs[len(answer["items"]) :]
+    assert left
+    assert answer["omitted"] == len(left)
+    assert answer["omitted_refs"] == left[: len(answer["omitted_refs"])]
+    assert size(answer) <= 200
+    whole = call(ada, "get", {"refs": answer["omitted_refs"]})
+    assert [item["ref"] for item in whole["items"]] == answer["omitted_refs"]
+    assert "omitted_refs" not in call(ada, "get", {"refs": refs})
+
+
+def test_many_that_are_left_out_are_named_as_far_as_there_is_room(ada: Caller) -> None:
+    for n in range(50):
+        set_decision(caller=ada, key=f"sessions/limits/{n}", value=TEXT)
+    refs = [f"decision:sessions/limits/{n}" for n in range(50)]
+    answer = call(ada, "get", {"refs": refs, "max_tokens": 600})
+    shown, named = len(answer["items"]), answer["omitted_refs"]
+    assert named == refs[shown : shown + len(named)]
+    assert 1 < len(named) < answer["omitted"] == 50 - shown
+    assert size(answer) <= 600
+
+
+@pytest.mark.usefixtures("ids")
 @pytest.mark.parametrize("format_", ["rows", "objects"])
 def test_the_first_row_keeps_all_fields_and_its_texts_are_cut(ada: Caller, format_: str) -> None:
-    page = call(ada, "message", {"action": "inbox", "format": format_, "max_tokens": 300})
+    page = call(ada, "message", {"action": "inbox", "format": format_, "max_tokens": 250})
     row = (
         page["items"][0] if format_ == "objects" else dict(zip(page["columns"], page["rows"][0], strict=True))
     )

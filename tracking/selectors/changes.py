@@ -1,7 +1,7 @@
 """Changes of files: lists with every filter, and one by its id."""
 
 from collections.abc import Sequence
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Annotated, Any
 
 from typing_extensions import TypedDict
@@ -30,6 +30,8 @@ from tracking.sql.resources import column_of, matching, read_paths, resources_na
 
 COLUMNS = ("id", "path", "change", "by", "layer", "description", "at")
 RECENT = timedelta(hours=1)
+# In cursors of lists that have a filter, in the place of the time window.
+NEVER = datetime(1970, 1, 1, tzinfo=UTC)
 MOST_READ = 10_000
 BRANCHES = 20  # Up to this many files are each scanned by their own index.
 
@@ -74,7 +76,7 @@ def list_changes(
 
     def cursor_after(count: int) -> str:
         last = found[count - 1]
-        return make_cursor(last.at.isoformat(), last.id, window_start.isoformat() if window_start else "")
+        return make_cursor(last.at, last.id, window_start or NEVER)
 
     return Listing(
         columns=COLUMNS,
@@ -212,8 +214,8 @@ def _without_empty(item: dict[str, Any]) -> dict[str, Any]:
 
 
 def _read_cursor(cursor: str) -> tuple[tuple[datetime, int], datetime | None]:
-    at, row_id, window_start = read_cursor(cursor, datetime, int, str)
-    return (at, row_id), read_cursor(make_cursor(window_start), datetime)[0] if window_start else None
+    at, row_id, window_start = read_cursor(cursor, datetime, int, datetime)
+    return (at, row_id), None if window_start == NEVER else window_start
 
 
 def _build_query(

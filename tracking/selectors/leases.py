@@ -69,7 +69,7 @@ def list_leases(
     found = rows.list_leases(project_id, now, conditions, limit + 1, after)
 
     def cursor_after(count: int) -> str:
-        return make_cursor(found[count - 1].expires_at.isoformat(), found[count - 1].id)
+        return make_cursor(found[count - 1].expires_at, found[count - 1].id)
 
     return Listing(
         columns=COLUMNS,

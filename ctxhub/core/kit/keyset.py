@@ -34,7 +34,7 @@ def page_of(
     found = list(page[: limit + 1])
 
     def cursor_after(count: int) -> str:
-        return make_cursor(name, *(_plain(getattr(found[count - 1], field.lstrip("-"))) for field in order))
+        return make_cursor(name, *(getattr(found[count - 1], field.lstrip("-")) for field in order))
 
     return Listing(
         columns=columns,
@@ -71,7 +71,3 @@ def _type_of(rows: QuerySet[Any], name: str) -> type:
     except FieldDoesNotExist:
         field = rows.query.annotations[name].output_field
     return datetime if isinstance(field, DateTimeField) else int if isinstance(field, IntegerField) else str
-
-
-def _plain(value: Any) -> str | int:
-    return value.isoformat() if isinstance(value, datetime) else value

@@ -239,12 +239,8 @@ class Page(Generic[RowT]):
 
     def cursor_after(self, count: int) -> str:
         """The cursor that continues after the first `count` rows."""
-        return make_cursor(*(_as_json(value) for value in self.position(self.rows[count - 1])))
+        return make_cursor(*self.position(self.rows[count - 1]))
 
     @property
     def next(self) -> str | None:
         return self.cursor_after(len(self.rows)) if self.has_more else None
-
-
-def _as_json(value: Any) -> str | int:
-    return value if isinstance(value, str | int) else str(value.isoformat())

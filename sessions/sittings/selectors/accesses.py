@@ -56,7 +56,7 @@ def list_accesses(
     found = rows.list_accesses(query, limit + 1, after)
 
     def cursor_after(count: int) -> str:
-        return make_cursor(found[count - 1].at.isoformat(), found[count - 1].id)
+        return make_cursor(found[count - 1].at, found[count - 1].id)
 
     return Listing(
         columns=COLUMNS,

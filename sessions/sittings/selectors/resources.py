@@ -73,8 +73,7 @@ def list_session_resources(
     now = clock.now()
 
     def cursor_after(count: int) -> str:
-        values = (v.isoformat() if isinstance(v, datetime) else v for v in positions[count - 1])
-        return make_cursor(order, *values)
+        return make_cursor(order, *positions[count - 1])
 
     return Listing(
         columns=COLUMNS,

@@ -19,7 +19,6 @@ from ctxhub.core.kit.inputs import clean_limit
 from ctxhub.core.kit.listing import (
     Listing,
     Row,
-    compact_time,
     make_cursor,
     preview,
     read_cursor,
@@ -195,8 +194,7 @@ def _page(
 
     def cursor_after(count: int) -> str:
         last = found[count - 1]
-        made = compact_time(last.head.made)
-        return make_cursor(_name(way, walk.start), deepest, last.distance, made, *last.key)
+        return make_cursor(_name(way, walk.start), deepest, last.distance, last.head.made, *last.key)
 
     rows = [one.row(deepest - one.distance if way == CHAIN else one.distance) for one in found]
     return Listing(
