@@ -264,6 +264,7 @@ SPECTACULAR_SETTINGS = {
                 "restored",
             ),
         ],
+        "PadMode": ["replace", "insert", "replace_lines", "section", "append_section"],
         "MessageType": ["decision", "warning", "request", "info"],
         "MemoryType": ["note", "conversation", "snippet", "reference", "task", "idea"],
         "Relation": ["related", "includes", "references", "depends_on", "blocks"],

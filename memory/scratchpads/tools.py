@@ -5,6 +5,7 @@ from typing import Annotated, Any, NotRequired
 # pydantic writes the answer's schema, and wants this TypedDict before Python 3.12.
 from typing_extensions import TypedDict
 
+from ctxhub.core.hub.outlines import Part
 from ctxhub.core.hub.partial_reads import Reading
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import InvalidInput
@@ -54,7 +55,7 @@ WorkflowId = Annotated[Number, IdOf("workflow")]
 PartOfPad = Annotated[Lines, Says("10-40")]
 Mode = Annotated[
     str,
-    Says("replace|insert|replace_lines|section"),
+    Says("replace|insert|replace_lines|section|append_section"),
     About("Left out: section with section, replace_lines with end, insert with line, else replace."),
 ]
 ExpectedLength = Annotated[Number, About("In characters; else 409.", {"minimum": 0})]
@@ -199,7 +200,7 @@ def get(
     """
     if (scratchpad_id is None) == (scratchpad_ids is None):
         raise InvalidInput("Name either scratchpad_id or scratchpad_ids.", missing=["scratchpad_id"])
-    part = selectors.Part(lines=lines, tail=tail, outline=outline)
+    part = Part(lines=lines, tail=tail, outline=outline)
     if scratchpad_id is not None:
         return open_one(caller.project_id, scratchpad_id, **part)
     return open_many(caller.project_id, scratchpad_ids or [], **part)
@@ -233,8 +234,7 @@ def append(
     writes=True,
     example={
         "scratchpad_id": 3,
-        "content": "3. No index",
-        "mode": "section",
+        "content": "1. A slow query, mended",
         "section": "Findings",
         "expected_length": 60,
     },
@@ -250,12 +250,14 @@ def update(
     section: Annotated[str, About("The text of a heading.")] | None = None,
     expected_length: ExpectedLength | None = None,
 ) -> services.UpdateAnswer:
-    """Change a pad: replace all, insert before a line, replace_lines line to end, or add to a section's end.
+    """Change a pad: replace all, insert before a line, replace_lines line to end, a section, append_section.
 
     Without mode, `section` means section, `line` and `end` replace_lines, `line` alone insert, none of them
     replace. Lines count from 1; inserting before the line behind the last adds at the end. `section` is the
-    text of a heading. With expected_length (characters, as answers and lists say) nothing is written over
-    that you have not read. revisions shows what was there before, restore brings it back.
+    text of a heading: what stands below it, up to the next heading of its level or a higher one, is replaced;
+    the heading stays, unless `content` begins with one of that level. append_section adds at its end instead.
+    With expected_length (characters, as answers and lists say) nothing is written over that you have not
+    read. revisions shows what was there before, restore brings it back.
     """
     return services.update_scratchpad(
         caller=caller,
@@ -307,7 +309,7 @@ def revisions(
 )
 def restore(
     caller: Caller, scratchpad_id: PadId, revision: Number, expected_length: ExpectedLength | None = None
-) -> services.UpdateAnswer:
+) -> services.RestorePadAnswer:
     """Make a pad's text what it was at a revision; restoring the one before undoes that."""
     return services.restore_scratchpad(
         caller=caller, scratchpad_id=scratchpad_id, revision=revision, expected_length=expected_length

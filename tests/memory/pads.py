@@ -19,8 +19,8 @@ INFERRED_MODES: list[tuple[dict[str, Any], str, PadChange]] = [
     ({"line": 2, "end": 3}, "# A\nnew\ny", PadChange.LINES_REPLACED),
     ({"line": 2, "end": 2}, "# A\nnew\n# B\ny", PadChange.LINES_REPLACED),
     ({"line": 2, "mode": "replace_lines"}, "# A\nnew\n# B\ny", PadChange.LINES_REPLACED),
-    ({"section": "A"}, "# A\nx\nnew\n# B\ny", PadChange.SECTION_EXTENDED),
-    ({"section": "A", "line": None, "end": None}, "# A\nx\nnew\n# B\ny", PadChange.SECTION_EXTENDED),
+    ({"section": "A"}, "# A\nnew\n# B\ny", PadChange.LINES_REPLACED),
+    ({"section": "A", "line": None, "end": None}, "# A\nnew\n# B\ny", PadChange.LINES_REPLACED),
 ]
 # Arguments that contradict each other, and the error message.
 CONTRADICTIONS: list[tuple[dict[str, Any], str]] = [

@@ -338,6 +338,15 @@ def test_the_form_appends(client: Client, pad: Scratchpad) -> None:
     assert last_event(pad.project) == ("appended", "vi")
 
 
+def test_forms_keep_the_line_ends_of_a_pad(client: Client, ada: Caller, pad: Scratchpad) -> None:
+    update_scratchpad(caller=ada, scratchpad_id=pad.pk, content="one\r\ntwo")
+    client.post(page_of(pad, "append/"), {"content": "a\r\nb"})
+    assert text_of(pad) == "one\r\ntwo\r\n\r\na\r\nb"
+    pad.refresh_from_db()
+    client.post(page_of(pad, "change/"), {"content": "one\r\nand\r\ntwo", "seen": pad.revision})
+    assert text_of(pad) == "one\r\nand\r\ntwo"
+
+
 @pytest.mark.parametrize(
     ("content", "sentence"),
     [("", "must not be empty"), ("ghp_" + "a1B2" * 9, "seems to hold a credential")],

@@ -1,21 +1,16 @@
 """Edit modes of a pad: insert before a line, replace lines, extend a section."""
 
-import re
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import InvalidInput
 from ctxhub.core.text.lines import split_lines
 from memory.models import PadChange
-from memory.scratchpads.rules.edits import MODES, edited
-from memory.scratchpads.rules.lines import Heading, headings, outline
+from memory.scratchpads.rules.edits import Mode, edited
 from memory.scratchpads.services.scratchpads import update_scratchpad
 from tests.memory.pads import CONTRADICTIONS, INFERRED_MODES, SECTIONS, content_of, pad_of, revisions_of
-from tests.timing import within_cpu_seconds
 
 THREE = "one\ntwo\nthree"
 
@@ -23,7 +18,7 @@ THREE = "one\ntwo\nthree"
 def edit(
     text: str, content: str, mode: str, line: int | None = None, end: int | None = None, section: str = ""
 ) -> str:
-    return edited(text, content, MODES[mode], line=line, end=end, section=section)
+    return edited(text, content, Mode(mode), line=line, end=end, section=section)
 
 
 # -- Lines -----------------------------------------------------------------------------------------
@@ -127,83 +122,25 @@ Slow.
     ],
 )
 def test_a_section_ends_before_the_next_heading_of_its_level_or_higher(section: str, before: str) -> None:
-    found = edit(DOCUMENT, "- new", "section", section=section)
+    found = edit(DOCUMENT, "- new", "append_section", section=section)
     assert f"- new{before}" in found
     assert found.replace("- new\n", "", 1) == DOCUMENT
 
 
 def test_an_empty_section_gets_its_first_line() -> None:
-    assert edit("# A\n# B", "new", "section", section="A") == "# A\nnew\n# B"
-    assert edit("# A\n\n\n# B\n\n", "new", "section", section="b") == "# A\n\n\n# B\nnew\n\n"
-
-
-def test_the_first_of_two_equal_headings_is_used() -> None:
-    assert edit("# A\n# B\n# A", "new", "section", section="A") == "# A\nnew\n# B\n# A"
+    assert edit("# A\n# B", "new", "append_section", section="A") == "# A\nnew\n# B"
+    assert edit("# A\n\n\n# B\n\n", "new", "append_section", section="b") == "# A\n\n\n# B\nnew\n\n"
 
 
 def test_headings_match_in_any_unicode_normal_form() -> None:
-    assert edit("# Cafe\u0301", "new", "section", section="CAF\u00c9") == "# Cafe\u0301\nnew"
+    assert edit("# Cafe\u0301", "new", "append_section", section="CAF\u00c9") == "# Cafe\u0301\nnew"
 
 
 @pytest.mark.parametrize("section", ["Nothing", "not a heading", "#"])
 def test_an_unknown_section_lists_the_known_ones(section: str) -> None:
     with pytest.raises(InvalidInput, match="no heading") as refused:
-        edit(DOCUMENT, "new", "section", section=section)
+        edit(DOCUMENT, "new", "append_section", section=section)
     assert refused.value.details["allowed"] == ["Findings", "Details", "Plan"]
-
-
-@pytest.mark.parametrize(
-    ("text", "found"),
-    [
-        ("# A", [Heading(1, "A", 1)]),
-        ("x\n###### deep ######\r\n", [Heading(6, "deep", 2)]),
-        ("#\n", [Heading(1, "", 1)]),
-        ("####### seven\n#none\n    # code\n\\# no", []),
-        ("```python\n# no\n```\n# yes", [Heading(1, "yes", 4)]),
-        ("~~~~\n```\n~~~\n# no\n~~~~\n# yes", [Heading(1, "yes", 6)]),
-        ("```\n# no\n``` still\n# no", []),
-        ("``` a`b\n# yes", [Heading(1, "yes", 2)]),
-        ("   ````\n# no\n```\n# no\n`````\n# yes", [Heading(1, "yes", 6)]),
-    ],
-)
-def test_headings_are_those_of_markdown_outside_of_code(text: str, found: list[Heading]) -> None:
-    assert list(headings(text)) == found
-
-
-HEADING = re.compile(r" {0,3}(#{1,6})(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*\r?")
-
-
-@given(st.text(alphabet="# \t\rab\u2003", max_size=12))
-def test_the_text_of_a_heading_is_without_its_marks(line: str) -> None:
-    """As this expression reads it, which takes the square of the line's length."""
-    expected = HEADING.fullmatch(line)
-    found = [(each.level, each.text) for each in headings(line)]
-    assert found == ([(len(expected[1]), (expected[2] or "").strip())] if expected else [])
-
-
-@pytest.mark.parametrize(
-    "line",
-    [
-        "# " * 500_000,
-        "#" * 1_000_000,
-        " " * 1_000_000,
-        "`" * 1_000_000,
-        f"# x{' #' * 500_000}",
-        f"# {' ' * 1_000_000}x",
-        f"# x{' ' * 1_000_000}x",
-    ],
-    ids=range(7),
-)
-def test_a_long_line_is_read_in_time(line: str) -> None:
-    with within_cpu_seconds(1):
-        assert len(list(headings(f"{line}\n{line}"))) <= 2
-
-
-def test_an_outline_counts_the_headings_that_it_leaves_out() -> None:
-    text = "# a\n```\n# no\n```\n## b\n# c"
-    assert outline(text, 9) == ([Heading(1, "a", 1), Heading(2, "b", 5), Heading(1, "c", 6)], 3)
-    assert outline(text, 2) == ([Heading(1, "a", 1), Heading(2, "b", 5)], 3)
-    assert outline(text, 0) == ([], 3)
 
 
 # -- Through the service ---------------------------------------------------------------------------
@@ -219,7 +156,12 @@ def test_an_outline_counts_the_headings_that_it_leaves_out() -> None:
             "new",
             PadChange.LINES_REPLACED,
         ),
-        ({"content": "new", "mode": "section", "section": "a"}, "# A\nx\nnew", PadChange.SECTION_EXTENDED),
+        ({"content": "new", "mode": "section", "section": "a"}, "# A\nnew", PadChange.LINES_REPLACED),
+        (
+            {"content": "new", "mode": "append_section", "section": "a"},
+            "# A\nx\nnew",
+            PadChange.SECTION_EXTENDED,
+        ),
     ],
 )
 def test_each_mode_edits_and_is_recorded(
@@ -264,7 +206,8 @@ def test_contradicting_arguments_are_refused(ada: Caller, arguments: dict[str, A
         ({"content": "x", "mode": "section", "section": " "}, "section must not be blank"),
         ({"content": "x", "mode": "section", "section": "\x00"}, "NUL"),
         ({"content": "", "mode": "insert", "line": 1}, "content must not be empty"),
-        ({"content": "", "mode": "section", "section": "A"}, "content must not be empty"),
+        ({"content": "", "mode": "append_section", "section": "A"}, "content must not be empty"),
+        ({"content": "x", "mode": "append_section"}, "section must be given"),
         ({"content": "x", "mode": "prepend"}, "mode: 'prepend' is not known"),
         ({"content": "x\x00"}, "NUL"),
     ],

@@ -54,8 +54,10 @@ def test_a_pad_is_created_edited_restored_and_deleted(ada_mcp: McpClient, ben_mc
     row_id = pad(ada_mcp)
     target = {"scratchpad_id": row_id}
     assert ben_mcp.call("scratchpad", "append", **target, content="more")["new_length"] == len(TEXT) + 6
-    changed = ada_mcp.call("scratchpad", "update", **target, content="new", mode="section", section="plan")
-    assert (changed["result"], changed["revision"]) == ("updated", 3)
+    changed = ada_mcp.call(
+        "scratchpad", "update", **target, content="new", mode="append_section", section="plan"
+    )
+    assert (changed["result"], changed["revision"], changed["mode"]) == ("updated", 3, "append_section")
     assert content_of(row_id).endswith("Mend it\n\nmore\nnew")
     rows = ada_mcp.rows("scratchpad", "revisions", **target)
     assert [(row["revision"], row["change"], row["agent"]) for row in rows] == [
@@ -97,7 +99,7 @@ def test_get_reads_parts_of_a_pad(ada_mcp: McpClient) -> None:
 
     assert (read(lines="2-3")["content"], read(lines="2-3")["lines"]) == ("A slow query\n", "2-3")
     assert (read(tail=1)["content"], read(tail=1)["total_lines"]) == ("Mend it", 5)
-    assert read(outline=True)["outline"]["rows"] == [[1, "Findings", 1], [1, "Plan", 4]]
+    assert read(outline=True)["outline"]["rows"] == [[1, "Findings", 1, 25], [1, "Plan", 4, 14]]
 
 
 def test_get_reads_several_pads_and_lists_missing_ids(ada_mcp: McpClient) -> None:

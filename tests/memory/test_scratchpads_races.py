@@ -99,6 +99,21 @@ def test_concurrent_appends_and_inserts_lose_nothing(crowd: Crowd, ada: Caller) 
         assert len(content_at(ada.project_id, pad, revision.number)) == revision.length
 
 
+def test_replacing_a_section_loses_no_append(crowd: Crowd, ada: Caller) -> None:
+    pad = pad_of(ada, "# State\nold\n\n# Log")
+    calls = [
+        [append(pad, line) if agent % 2 else replace(pad, line, section="State") for line in lines_of(agent)]
+        for agent in range(AGENTS)
+    ]
+    answers = [answer for own in crowd(calls) for answer in own]
+    assert [answer for answer in answers if "error" in answer] == []
+    state, log = content_of(pad).split("\n\n# Log\n")
+    assert state.removeprefix("# State\n") in {lines_of(agent)[-1] for agent in range(0, AGENTS, 2)}
+    assert Counter(log.split("\n")) == Counter(
+        line for agent in range(1, AGENTS, 2) for line in lines_of(agent)
+    )
+
+
 def test_concurrent_creations_stop_at_fifty_pads(crowd: Crowd, ada: Caller) -> None:
     workflow = new_workflow(ada)
     call = ToolCall("scratchpad", {"action": "create", "workflow_id": workflow, "name": "pad"})

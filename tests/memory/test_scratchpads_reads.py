@@ -151,8 +151,8 @@ def test_the_outline_of_a_mebibyte_is_made_in_time(ada: Caller) -> None:
 
 def test_an_outline_has_headings_and_no_text(ada: Caller) -> None:
     found = read(ada, pad_of(ada, "# A\n```\n# no\n```\n## B ##\ntext"), outline=True)
-    rows = [[1, "A", 1], [2, "B", 5]]
-    assert found["outline"] == {"columns": ["level", "text", "line"], "rows": rows, "count": 2}
+    rows = [[1, "A", 1, 29], [2, "B", 5, 12]]
+    assert found["outline"] == {"columns": ["level", "text", "line", "size"], "rows": rows, "count": 2}
     assert "content" not in found
     assert found["total_lines"] == 6
 

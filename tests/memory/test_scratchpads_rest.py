@@ -117,8 +117,8 @@ def test_get_reads_parts_of_a_pad(ada_rest: RestClient) -> None:
     assert ada_rest.get(path, lines="1-2").body["content"] == "# Findings\nA slow query"
     assert ada_rest.get(path, tail=1).body["lines"] == "5-5"
     assert ada_rest.get(path, outline="true").body["outline"] == [
-        {"level": 1, "text": "Findings", "line": 1},
-        {"level": 1, "text": "Plan", "line": 4},
+        {"level": 1, "text": "Findings", "line": 1, "size": 25},
+        {"level": 1, "text": "Plan", "line": 4, "size": 14},
     ]
 
 
@@ -132,7 +132,8 @@ def test_a_pad_is_appended_to(ada_rest: RestClient, ben_rest: RestClient) -> Non
 
 def test_a_patch_edits(ada_rest: RestClient) -> None:
     row_id = pad(ada_rest)
-    body = {"content": "new", "mode": "section", "section": "Findings", "expected_length": len(TEXT)}
+    place = {"mode": "append_section", "section": "Findings"}
+    body = {"content": "new", "expected_length": len(TEXT), **place}
     changed = ada_rest.patch(f"scratchpads/{row_id}/", body)
     assert (changed.status, changed.body["result"], changed.body["revision"]) == (200, "updated", 2)
     assert changed.headers["etag"] == '"2"'

@@ -96,7 +96,7 @@ def test_a_stored_credential_does_not_block_appends(ada: Caller, separator: str)
         ("password:\nhost: db", {"mode": "insert", "line": 2, "content": f"  {PASSWORD}"}),
         (f"host:\n  {PASSWORD}", {"mode": "replace_lines", "line": 1, "content": "password:"}),
         (f"password:\nsee the vault\n{PASSWORD}", {"mode": "replace_lines", "line": 2, "content": ""}),
-        ("# Access\nThe password is", {"mode": "section", "section": "Access", "content": PASSWORD}),
+        ("# Access\nThe password is", {"mode": "append_section", "section": "Access", "content": PASSWORD}),
     ],
 )
 def test_an_edit_does_not_make_a_credential(

@@ -221,7 +221,7 @@ def test_an_edit_returns_the_new_length_and_revision(ada: Caller) -> None:
     with time_machine.travel(NOON, tick=False):
         answer = update(ada, pad, "brand new")
     updated = {"updated_at": "2026-11-21T12:00:00Z", "new_length": 9, "revision": 2}
-    assert answer == {**updated, "result": "updated"}
+    assert answer == {**updated, "mode": "replace", "result": "updated"}
     assert content_of(pad) == "brand new"
 
 

@@ -22,6 +22,12 @@ def without_front_matter(text: str) -> str:
     return body if body.strip() else text
 
 
+def front_matter_end(text: str) -> int:
+    """The offset of what follows the front matter; 0 if there is none."""
+    found = _find(text)
+    return found.end() if found else 0
+
+
 def title_in_front_matter(text: str) -> str:
     """The field `title`, without its quotes; "" if there is none."""
     found = _find(text)

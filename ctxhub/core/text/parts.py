@@ -113,7 +113,7 @@ def part_of(text: str, wanted: LineRange | None = None, tail: int | None = None)
     if wanted.first > total:
         return TextPart(text, len(text), len(text))
     is_closed = wanted.last is not None and wanted.last < total
-    end = _start_of(text, wanted.last + 1) - 1 if is_closed and wanted.last else len(text)
+    end = _end_of(text, wanted.last) if is_closed and wanted.last else len(text)
     behind = _start_of(text, wanted.first + 1)
     start = min(_start_of(text, wanted.first) + wanted.character - 1, behind, end)
     return TextPart(text, start, end, is_closed)
@@ -173,6 +173,12 @@ def _position(text: str, at: int) -> str:
 
 def _line_at(text: str, at: int) -> int:
     return text.count("\n", 0, at) + 1
+
+
+def _end_of(text: str, line: int) -> int:
+    """Return the offset of the break of a line that is not the last."""
+    end = _start_of(text, line + 1) - 1
+    return end - 1 if text[end - 1 : end] == "\r" else end
 
 
 def _start_of(text: str, line: int) -> int:

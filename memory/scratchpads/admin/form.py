@@ -9,6 +9,7 @@ from ctxhub.core.admin.fields import ProseField
 from ctxhub.core.admin.service_form import ServiceForm
 from ctxhub.core.admin.text_diff import Piece, diff
 from ctxhub.core.kit.inputs import NAME_LENGTH
+from ctxhub.core.text.lines import with_line_ends_of
 from memory.scratchpads.models.workflow import Workflow
 
 if TYPE_CHECKING:
@@ -76,6 +77,10 @@ class PadForm(ServiceForm):
 
     def is_multipart(self) -> bool:
         return True
+
+    def clean_content(self) -> str:
+        """The text with the line ends that the pad has: a browser does not say which it had."""
+        return with_line_ends_of(self.instance.content, self.cleaned_data["content"])
 
 
 class AppendForm(forms.Form):

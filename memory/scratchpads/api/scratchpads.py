@@ -12,6 +12,7 @@ from ctxhub.core.api.etags import IF_MATCH, etag, expecting
 from ctxhub.core.api.pages import Page
 from ctxhub.core.api.takes import READ_IN_PARTS, takes
 from ctxhub.core.api.views import ProjectViewSet
+from ctxhub.core.hub.outlines import clean_part
 from ctxhub.core.hub.partial_reads import Opened
 from ctxhub.core.kit.caller import WRITE
 from ctxhub.core.kit.errors import NotFound, shown
@@ -86,7 +87,7 @@ class PadViewSet(PadWrites):
             "scratchpad",
             "update",
             without=["scratchpad_id"],
-            example={"content": "3. No index", "mode": "section", "section": "Findings"},
+            example={"content": "3. No index", "mode": "append_section", "section": "Findings"},
         ),
         "append": takes("scratchpad", "append", without=["scratchpad_id"]),
     }
@@ -95,7 +96,7 @@ class PadViewSet(PadWrites):
     @extend_schema(responses=in_parts(selectors.Pad))
     def retrieve(self, request: Request, slug: str, scratchpad_id: int) -> Response:
         """One pad, whole or in part. Its ETag is its revision."""
-        selectors.clean_part(**self.query)
+        clean_part(**self.query)
         row = selectors.get_scratchpad(self.project_id, scratchpad_id)
         pad = selectors.opened_pad(row, **self.query)
         return Response(self.opened(pad), headers=etag(str(row.revision)))
@@ -138,7 +139,7 @@ class PadRevisionViewSet(PadWrites):
             raise NotFound(f"Scratchpad {row.id} has no revision {shown(revision)}.")
         return Response(self.opened(Opened(selectors.revision_item(row, state), "content", requested)))
 
-    @extend_schema(parameters=[IF_MATCH], responses=services.UpdateAnswer)
+    @extend_schema(parameters=[IF_MATCH], responses=services.RestorePadAnswer)
     def restore(self, request: Request, slug: str, scratchpad_id: int, revision: int) -> Response:
         """Make the pad's text what it was; that is a state, too."""
         ids = {"scratchpad_id": scratchpad_id, "revision": revision}

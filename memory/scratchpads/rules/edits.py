@@ -1,38 +1,49 @@
 """Applies the edit modes to a pad's text."""
 
-import unicodedata
 from collections.abc import Sequence
+from enum import StrEnum
 
-from ctxhub.core.kit.caller import for_readers
 from ctxhub.core.kit.errors import InvalidInput, shown
 from ctxhub.core.kit.inputs import clean_one_of
-from ctxhub.core.kit.tool_names import operation
-from ctxhub.core.text.lines import split_lines
+from ctxhub.core.text.lines import line_end_of, split_lines, with_line_ends_of
 from ctxhub.core.text.plurals import counted
 from memory.scratchpads.models.scratchpad import PadChange
-from memory.scratchpads.rules.lines import headings
+from memory.scratchpads.rules.sections import body_of, find_section, lines_after_heading
 
-MODES = {
-    "replace": PadChange.REPLACED,
-    "insert": PadChange.INSERTED,
-    "replace_lines": PadChange.LINES_REPLACED,
-    "section": PadChange.SECTION_EXTENDED,
+
+class Mode(StrEnum):
+    """How an update changes a pad."""
+
+    REPLACE = "replace"
+    INSERT = "insert"
+    REPLACE_LINES = "replace_lines"
+    SECTION = "section"
+    APPEND_SECTION = "append_section"
+
+
+# What a pad's history says of each mode.
+CHANGES = {
+    Mode.REPLACE: PadChange.REPLACED,
+    Mode.INSERT: PadChange.INSERTED,
+    Mode.REPLACE_LINES: PadChange.LINES_REPLACED,
+    Mode.SECTION: PadChange.LINES_REPLACED,
+    Mode.APPEND_SECTION: PadChange.SECTION_EXTENDED,
 }
 # The position arguments of each mode.
-TAKES: dict[str, tuple[str, ...]] = {
-    "replace": (),
-    "insert": ("line",),
-    "replace_lines": ("line", "end"),
-    "section": ("section",),
+TAKES: dict[Mode, tuple[str, ...]] = {
+    Mode.REPLACE: (),
+    Mode.INSERT: ("line",),
+    Mode.REPLACE_LINES: ("line", "end"),
+    Mode.SECTION: ("section",),
+    Mode.APPEND_SECTION: ("section",),
 }
 TOGETHER = (
-    "insert takes line, replace_lines takes line and end, section takes section; replace, the whole pad, "
-    "takes none of them."
+    "insert takes line, replace_lines takes line and end, section and append_section take section; replace, "
+    "the whole pad, takes none of them."
 )
-HEADINGS_NAMED = 50
 
 
-def mode_of(mode: str | None, *, line: int | None, end: int | None, section: str | None) -> PadChange:
+def mode_of(mode: str | None, *, line: int | None, end: int | None, section: str | None) -> Mode:
     """The given mode, or the default for the arguments: `section` gives section, `end` replace_lines, `line`
     alone insert, none of them replace.
 
@@ -40,38 +51,42 @@ def mode_of(mode: str | None, *, line: int | None, end: int | None, section: str
     """
     positions = {"line": line, "end": end, "section": section}
     given = [name for name, value in positions.items() if value is not None]
-    chosen = _default_mode(given) if mode is None else clean_one_of(mode, list(MODES), "mode")
+    chosen = _default_mode(given) if mode is None else Mode(clean_one_of(mode, list(Mode), "mode"))
     if extra := [name for name in given if name not in TAKES[chosen]]:
         label = chosen if mode is None else f"mode {chosen}"
         raise InvalidInput(f"{label} does not go with {' and '.join(extra)}.", hint=TOGETHER)
-    return MODES[chosen]
+    return chosen
 
 
-def _default_mode(given: Sequence[str]) -> str:
+def _default_mode(given: Sequence[str]) -> Mode:
     if "section" in given:
-        return "section"
+        return Mode.SECTION
     if "end" in given:
-        return "replace_lines"
-    return "insert" if given else "replace"
+        return Mode.REPLACE_LINES
+    return Mode.INSERT if given else Mode.REPLACE
 
 
 def edited(
-    text: str, content: str, change: PadChange, *, line: int | None, end: int | None, section: str | None
+    text: str, content: str, mode: Mode, *, line: int | None, end: int | None, section: str | None
 ) -> str:
-    """The text with the edit applied. Raises InvalidInput for a line or section that it does not have."""
-    if change == PadChange.REPLACED:
+    """The text with the edit applied. What comes between its lines has the line ends that it has.
+
+    Raises InvalidInput for a line or section that it does not have.
+    """
+    if mode == Mode.REPLACE:
         return content
-    lines = split_lines(text)
-    if change == PadChange.SECTION_EXTENDED:
-        first = last = _end_of_section(lines, section or "")
+    line_end = line_end_of(text)
+    content = with_line_ends_of(text, content)
+    lines, added = _with_ends(text), _with_ends(content)
+    if mode in (Mode.SECTION, Mode.APPEND_SECTION):
+        place = _place_in_section(text, lines, section or "", added, mode)
+        added = _apart_from(added, lines[place.stop :], line_end)
     else:
-        first, last = _line_range(len(lines), change, line or 0, end)
-    added = split_lines(content)
-    merged = [*lines[:first], *added, *lines[last:]]
-    is_last = last == len(lines) and bool(added)
+        place = _line_range(len(lines), mode, line or 0, end)
+    is_last = place.stop == len(lines) and bool(added)
     # The result ends with a line break if the old text did, or the content that is its new end.
     has_break = text.endswith("\n") or (is_last and content.endswith("\n"))
-    return "\n".join(merged) + ("\n" if has_break and merged else "")
+    return _joined([*lines[: place.start], *added, *lines[place.stop :]], line_end, has_break=has_break)
 
 
 def pieces_of_change(old: str, new: str) -> tuple[str, str, str]:
@@ -93,17 +108,46 @@ def _common_prefix(first: str, second: str) -> int:
     return low
 
 
-def _line_range(total: int, change: PadChange, line: int, end: int | None) -> tuple[int, int]:
-    """The slice of lines to replace: the start index and the end index, exclusive."""
-    if change == PadChange.INSERTED:
+def _place_in_section(text: str, lines: Sequence[str], name: str, added: Sequence[str], mode: Mode) -> slice:
+    section = find_section(text, name)
+    if mode == Mode.SECTION:
+        return lines_after_heading(lines, section, added)
+    end = body_of(lines, section).stop
+    return slice(end, end)
+
+
+def _apart_from(added: list[str], following: Sequence[str], line_end: str) -> list[str]:
+    """A blank line keeps a text apart from a heading that is underlined: else it would become part of it."""
+    is_near = added and added[-1].strip() and following and following[0].strip()
+    if not is_near or following[0].lstrip().startswith("#"):
+        return added
+    return [*added[:-1], added[-1] if added[-1].endswith("\n") else f"{added[-1]}{line_end}", line_end]
+
+
+def _with_ends(text: str) -> list[str]:
+    """The lines with their breaks; the last one may have none."""
+    lines = [f"{line}\n" for line in split_lines(text)]
+    return lines if not lines or text.endswith("\n") else [*lines[:-1], lines[-1][:-1]]
+
+
+def _joined(lines: list[str], line_end: str, *, has_break: bool) -> str:
+    whole = [line if line.endswith("\n") else f"{line}{line_end}" for line in lines]
+    if whole and not has_break:
+        whole[-1] = whole[-1].removesuffix("\r\n").removesuffix("\n")
+    return "".join(whole)
+
+
+def _line_range(total: int, mode: Mode, line: int, end: int | None) -> slice:
+    """The lines to replace."""
+    if mode == Mode.INSERT:
         _refuse_beyond(line, "line", total + 1, "one more to add at the end")
-        return line - 1, line - 1
+        return slice(line - 1, line - 1)
     _refuse_beyond(line, "line", total, "")
     end = line if end is None else end
     _refuse_beyond(end, "end", total, "")
     if end < line:
         raise InvalidInput(f"end is {end}, before line {line}.")
-    return line - 1, end
+    return slice(line - 1, end)
 
 
 def _refuse_beyond(line: int, name: str, last: int, note: str) -> None:
@@ -111,30 +155,3 @@ def _refuse_beyond(line: int, name: str, last: int, note: str) -> None:
         lines = counted(last - 1 if note else last, "lines")
         more = f", and {note}" if note else ""
         raise InvalidInput(f"{name} is {shown(line)}; the pad has {lines}{more}.")
-
-
-def _end_of_section(lines: Sequence[str], section: str) -> int:
-    """The index after the section's last line that is not blank; a heading of its level or higher ends it."""
-    found = list(headings("\n".join(lines)))
-    wanted = _normalised(section)
-    index = next((n for n, heading in enumerate(found) if _normalised(heading.text) == wanted), None)
-    if index is None:
-        names = list(dict.fromkeys(heading.text for heading in found if heading.text))
-        message = f"section: the pad has no heading {shown(section)}."
-        raise for_readers(
-            InvalidInput(
-                message,
-                allowed=names[:HEADINGS_NAMED],
-                hint=f"{operation('scratchpad get')} with outline=true lists the headings.",
-            ),
-            otherwise=message,
-        )
-    next_starts = (h.line - 1 for h in found[index + 1 :] if h.level <= found[index].level)
-    last = next(next_starts, len(lines))
-    while not lines[last - 1].strip():
-        last -= 1
-    return last
-
-
-def _normalised(heading: str) -> str:
-    return unicodedata.normalize("NFC", heading.strip().lstrip("#").strip()).casefold()

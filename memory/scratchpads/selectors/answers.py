@@ -3,12 +3,11 @@
 from collections.abc import Sequence
 from typing import Any, Unpack
 
+from ctxhub.core.hub.outlines import Part, clean_part
 from ctxhub.core.hub.partial_reads import Excerpt, Opened, Reading, clean_requested_lines
 from ctxhub.core.kit.errors import InvalidInput
 from ctxhub.core.kit.inputs import LIST_LENGTH
 from memory.scratchpads.selectors.scratchpads import (
-    Part,
-    clean_part,
     find_revision,
     find_scratchpads,
     opened_pad,

@@ -6,42 +6,23 @@ from typing import Annotated, Any, NotRequired, Unpack
 from typing_extensions import TypedDict
 
 from ctxhub.core.accounts.selectors.agents import author_id
-from ctxhub.core.hub.partial_reads import Excerpt, Opened, RequestedLines, clean_requested_lines
-from ctxhub.core.kit.answers import MAX_TOKENS
+from ctxhub.core.hub.outlines import HeadingRow, Part, opened
+from ctxhub.core.hub.partial_reads import Excerpt, Opened
 from ctxhub.core.kit.clock import format_time
-from ctxhub.core.kit.errors import InvalidInput, NotFound, shown
+from ctxhub.core.kit.errors import NotFound, shown
 from ctxhub.core.kit.inputs import clean_limit, read_id
 from ctxhub.core.kit.listing import Listing, make_cursor, preview, read_cursor
 from ctxhub.core.kit.pages import Condition, ListPlan
 from ctxhub.core.kit.tool_names import operation
-from ctxhub.core.text.parts import count_lines
 from ctxhub.core.toolbox.argument_types import About, Author, RowsOf, Time, one_of
 from memory.scratchpads.models.scratchpad import PadChange
 from memory.scratchpads.rows.scratchpads import LISTED, PADS, WITH_CONTENT, PadRow
-from memory.scratchpads.rules.lines import outline
 from memory.scratchpads.sql.revisions import State, list_states, read_beginnings, read_state
 
 COLUMNS = ("id", "name", "length", "created_at", "updated_at", "content")
-OUTLINE_COLUMNS = ("level", "text", "line")
 REVISION_COLUMNS = ("revision", "change", "length", "agent", "at")
 # Most bytes of content that are read for one page of a list; an answer holds less.
 PAGE_BYTES = 256 * 1024
-# No answer has room for more: a row costs at least four tokens.
-MOST_HEADINGS = MAX_TOKENS // 4
-
-
-class Part(TypedDict, total=False):
-    """The requested part of a pad: lines "10-40", the last lines, or its headings. Empty: all."""
-
-    lines: str | None
-    tail: int | None
-    outline: bool
-
-
-class HeadingRow(TypedDict):
-    level: int
-    text: str
-    line: int
 
 
 class Pad(TypedDict):
@@ -135,28 +116,9 @@ def scratchpad_item(row: PadRow) -> dict[str, Any]:
     return dict(_pad(row))
 
 
-def clean_part(**part: Unpack[Part]) -> RequestedLines | None:
-    """The requested lines, or None. Raises InvalidInput for more than one argument."""
-    given = [name for name, value in part.items() if value is not None and value is not False]
-    if len(given) > 1:
-        raise InvalidInput(f"{' and '.join(given)} exclude one another.")
-    return clean_requested_lines(part.get("lines"), part.get("tail"))
-
-
 def opened_pad(row: PadRow, **part: Unpack[Part]) -> Opened | Excerpt:
     """A pad, complete or in part, or with its headings instead of its text."""
-    requested = clean_part(**part)
-    if not part.get("outline"):
-        return Opened(scratchpad_item(row), "content", requested, "scratchpad")
-    pad = _pad(row)
-    del pad["content"]
-    found, count = outline(row.content, MOST_HEADINGS)
-    rows = [[each.level, each.text, each.line] for each in found]
-    pad["outline"] = Listing(OUTLINE_COLUMNS, rows, extra={"count": count})
-    pad["total_lines"] = count_lines(row.content)
-    if count > len(found):
-        pad["truncated"], pad["omitted"] = True, count - len(found)
-    return Excerpt(dict(pad), "scratchpad")
+    return opened(scratchpad_item(row), "content", "scratchpad", **part)
 
 
 def list_revisions(

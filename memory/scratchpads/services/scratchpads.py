@@ -23,12 +23,13 @@ from ctxhub.core.kit.inputs import (
 )
 from ctxhub.core.kit.tool_names import operation
 from ctxhub.core.kit.transactions import write_transaction
-from ctxhub.core.toolbox.argument_types import About, Time
+from ctxhub.core.text.lines import with_line_ends_of
+from ctxhub.core.toolbox.argument_types import About, Time, one_of
 from ctxhub.core.vocabulary.services.names import register_agent
 from memory.scratchpads.history.scratchpads import HISTORY, PadEdit
 from memory.scratchpads.models.scratchpad import PadChange
 from memory.scratchpads.rows.scratchpads import FOR_APPEND, LISTED, PADS, WITH_CONTENT, PadRow
-from memory.scratchpads.rules.edits import edited, mode_of, pieces_of_change
+from memory.scratchpads.rules.edits import CHANGES, Mode, edited, mode_of, pieces_of_change
 from memory.scratchpads.selectors.scratchpads import content_at, get_scratchpad, unknown_scratchpad
 from memory.scratchpads.selectors.workflows import get_workflow
 from memory.scratchpads.sql.writes import append_content
@@ -54,12 +55,16 @@ class AppendAnswer(TypedDict):
     warning: NotRequired[CutOff]
 
 
-class UpdateAnswer(TypedDict):
+class RestorePadAnswer(TypedDict):
     updated_at: Time
     new_length: InCharacters
     revision: int
     result: Literal["updated", "unchanged"]
     warning: NotRequired[CutOff]
+
+
+class UpdateAnswer(RestorePadAnswer):
+    mode: Annotated[str, one_of(*Mode)]
 
 
 class DeletedPad(TypedDict):
@@ -105,7 +110,10 @@ def append_to_scratchpad(
     separator: str | None = "\n\n",
     expected_revision: int | None = None,
 ) -> AppendAnswer:
-    """Append to a pad, safely if several agents do so at once. The separator is left out in an empty pad."""
+    """Append to a pad, safely if several agents do so at once. The separator is left out in an empty pad.
+
+    A pad with CRLF line ends keeps them.
+    """
     content = _clean_content(content, caller)
     if not content:
         raise InvalidInput("content must not be empty.", missing=["content"])
@@ -114,6 +122,8 @@ def append_to_scratchpad(
         old = _open_pad(caller, scratchpad_id, FOR_APPEND)
         _refuse_stale(old, None, expected_revision)
         joiner = joiner if old.length else ""
+        content = with_line_ends_of(old.ending, content)
+        joiner = with_line_ends_of(old.ending, joiner)
         added, warning = _truncated(f"{joiner}{content}", old.size, content)
         refuse_joined_secret([old.ending, joiner, added.removeprefix(joiner)], "content", caller)
         if not added:
@@ -148,21 +158,21 @@ def update_scratchpad(
     expected_length: int | None = None,
     expected_revision: int | None = None,
 ) -> UpdateAnswer:
-    """Change a pad's text: replace it, insert before a line, replace lines, or add to a section's end.
+    """Change a pad's text: replace it, insert before a line, replace lines or a section, or add to a section.
 
     Without a mode, `section`, `line` and `end` choose it: see `mode_of`. `line` and `end` count from 1;
     inserting before the line after the last one adds at the end. Raises InvalidInput for arguments that
     exclude one another, and Conflict, before any write, if the pad has not the expected length or revision.
     """
-    change = mode_of(mode, line=line, end=end, section=section)
+    chosen = mode_of(mode, line=line, end=end, section=section)
     content = _clean_content(content, caller)
-    _refuse_missing(change, content, line, section)
+    _refuse_missing(chosen, content, line, section)
     with write_transaction(caller.project_id):
         old = _open_pad(caller, scratchpad_id)
         _refuse_stale(old, expected_length, expected_revision)
-        text = edited(old.content, content, change, line=line, end=end, section=section)
+        text = edited(old.content, content, chosen, line=line, end=end, section=section)
         refuse_joined_secret(pieces_of_change(old.content, text), "content", caller)
-        return _write(caller, old, text, change)
+        return {**_write(caller, old, text, CHANGES[chosen]), "mode": chosen.value}
 
 
 def restore_scratchpad(
@@ -172,7 +182,7 @@ def restore_scratchpad(
     revision: int,
     expected_length: int | None = None,
     expected_revision: int | None = None,
-) -> UpdateAnswer:
+) -> RestorePadAnswer:
     """Restore a pad's text to a revision. This adds a revision, so it can be undone in the same way."""
     with write_transaction(caller.project_id):
         old = _open_pad(caller, scratchpad_id)
@@ -223,15 +233,15 @@ def _clean_content(content: str | None, caller: Caller) -> str:
     return clean_text(content, "content", caller, at_most=SENT_BYTES)
 
 
-def _refuse_missing(change: PadChange, content: str, line: int | None, section: str | None) -> None:
-    if change in (PadChange.INSERTED, PadChange.LINES_REPLACED) and line is None:
+def _refuse_missing(mode: Mode, content: str, line: int | None, section: str | None) -> None:
+    if mode in (Mode.INSERT, Mode.REPLACE_LINES) and line is None:
         raise InvalidInput("line must be given: the number of a line, from 1.", missing=["line"])
-    if change == PadChange.SECTION_EXTENDED:
+    if mode in (Mode.SECTION, Mode.APPEND_SECTION):
         if section is None:
             raise InvalidInput("section must be given: the text of a heading.", missing=["section"])
         clean_query(section, "section")
-    if not content and change in (PadChange.INSERTED, PadChange.SECTION_EXTENDED):
-        hint = "replace_lines with an empty content removes lines."
+    if not content and mode in (Mode.INSERT, Mode.APPEND_SECTION):
+        hint = "An empty content removes lines with replace_lines, and what a section says with section."
         raise InvalidInput("content must not be empty.", missing=["content"], hint=hint)
 
 
@@ -299,11 +309,11 @@ def _refuse_stale(row: PadRow, length: int | None, revision: int | None) -> None
     )
 
 
-def _write(caller: Caller, old: PadRow, text: str, change: PadChange) -> UpdateAnswer:
+def _write(caller: Caller, old: PadRow, text: str, change: PadChange) -> RestorePadAnswer:
     text, warning = _truncated(text)
     is_change = text != old.content
     new = _edited(caller, old, text, change) if is_change else old
-    answer = UpdateAnswer(
+    answer = RestorePadAnswer(
         updated_at=format_time(new.updated_at),
         new_length=new.length,
         revision=new.revision,
