@@ -5,7 +5,7 @@ from typing import Annotated, Any, NotRequired
 # pydantic writes the answer's schema, and wants this TypedDict before Python 3.12.
 from typing_extensions import TypedDict
 
-from ctxhub.core.hub.outlines import Part
+from ctxhub.core.hub.outlines import Outlined, Part
 from ctxhub.core.hub.partial_reads import Reading
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import InvalidInput
@@ -190,7 +190,7 @@ def get(
     scratchpad_ids: PadIds | None = None,
     lines: PartOfPad | None = None,
     tail: Tail | None = None,
-    outline: Annotated[bool, About("The headings of its Markdown instead of its text.")] = False,
+    outline: Outlined = False,
 ) -> Reading[GetAnswer]:
     """A pad with its text, or several: all of it, some lines, the last ones (tail), or its outline.
 

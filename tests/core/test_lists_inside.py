@@ -62,6 +62,9 @@ INSIDE = {
         "decisions/analytics/?pattern=perf/*&bucket=day",
         [("items",)],
     ),
+    "memory.get": Inside(
+        {"id": "MEMORY", "outline": True}, [("outline",)], "memories/MEMORY/?outline=true", [("outline",)]
+    ),
     "memory.relationships": same(
         {"id": "MEMORY"}, "memories/MEMORY/relationships/", "nodes", "edges", "suggested"
     ),
@@ -104,7 +107,7 @@ def ids(ada: Caller) -> dict[str, str]:
     """One thing of each kind, with something in its lists."""
     for value in (1, 2):
         set_decision(caller=ada, key="perf/ms", value=value, paths=["perf/**"])
-    memory = add_memory(caller=ada, title="Redis cache", content=REDIS)["id"]
+    memory = add_memory(caller=ada, title="Redis cache", content=f"# Redis\n{REDIS}")["id"]
     add_memory(caller=ada, title="Redis queue", content="Keep answers in Redis, five hours")
     relate(caller=ada, source=memory, target="decision:perf/ms")
     workflow = create_workflow(caller=ada, name="w")["workflow_id"]
@@ -241,9 +244,9 @@ def test_a_retry_over_rest_gets_the_arrays_again(ada_rest: RestClient, ids: dict
     assert ada_rest.post(path, {}, headers=key).body == first
 
 
-def test_an_answer_without_lists_takes_no_format(ada: Caller, ids: dict[str, str]) -> None:
+def test_an_answer_without_lists_takes_no_format(ada: Caller) -> None:
     with pytest.raises(InvalidInput):
-        call(ada, "memory", {"action": "get", "id": ids["MEMORY"], "format": "objects"})
+        call(ada, "scratchpad", {"action": "create_workflow", "format": "objects"})
 
 
 # -- The rule --------------------------------------------------------------------------------------

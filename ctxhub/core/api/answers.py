@@ -194,3 +194,4 @@ class PartFields(TypedDict, total=False):
     truncated: Annotated[bool, About("Not all that was asked for is here.")]
     next_lines: Annotated[str, About("Reads on: pass it as `lines`.")]
     also_cut: Annotated[list[str], About('Other fields that are not whole; `lines` "metadata:1-" reads one.')]
+    hint: Annotated[str, About("What lists the headings of a long text.")]

@@ -1,6 +1,6 @@
 """Opens a long text: whole, in part, or its headings instead of it."""
 
-from typing import Any, Unpack
+from typing import Annotated, Any, Unpack
 
 from typing_extensions import TypedDict
 
@@ -10,6 +10,7 @@ from ctxhub.core.kit.errors import InvalidInput
 from ctxhub.core.kit.listing import Listing
 from ctxhub.core.text.headings import outline
 from ctxhub.core.text.parts import count_lines
+from ctxhub.core.toolbox.argument_types import About, RowsOf
 
 COLUMNS = ("level", "text", "line", "size")
 # No answer has room for more: a row costs at least four tokens.
@@ -28,7 +29,19 @@ class HeadingRow(TypedDict):
     level: int
     text: str
     line: int
-    size: int
+    size: Annotated[int, About("Of its section, in characters.")]
+
+
+class Outline(TypedDict, total=False):
+    """What stands in an object instead of its text."""
+
+    outline: Annotated[Listing, RowsOf(HeadingRow)]
+    total_lines: int
+    truncated: bool
+    omitted: Annotated[int, About("Headings that are left out.")]
+
+
+Outlined = Annotated[bool, About("The headings of its Markdown instead of its text.")]
 
 
 def clean_part(**part: Unpack[Part]) -> RequestedLines | None:
@@ -39,11 +52,16 @@ def clean_part(**part: Unpack[Part]) -> RequestedLines | None:
     return clean_requested_lines(part.get("lines"), part.get("tail"))
 
 
-def opened(item: dict[str, Any], field: str, kind: str, **part: Unpack[Part]) -> Opened | Excerpt:
-    """An item with this text, complete or in part, or with its headings instead of the text."""
+def opened(
+    item: dict[str, Any], field: str, kind: str, *, outlined_by: str = "", **part: Unpack[Part]
+) -> Opened | Excerpt:
+    """An item with this text, complete or in part, or with its headings instead of the text.
+
+    `outlined_by`: see Opened.
+    """
     requested = clean_part(**part)
     if not part.get("outline"):
-        return Opened(item, field, requested, kind)
+        return Opened(item, field, requested, kind, outlined_by)
     others = {name: value for name, value in item.items() if name != field}
     return Excerpt({**others, **_outline_of(item[field])}, kind)
 

@@ -11,6 +11,8 @@ from ctxhub.core.kit.errors import InvalidInput, shown, unknown_word
 from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.kit.inputs import LIST_LENGTH
 from ctxhub.core.kit.listing import PREVIEW_CHARACTERS, with_rows
+from ctxhub.core.kit.tool_names import operation
+from ctxhub.core.text.headings import has_headings
 from ctxhub.core.text.parts import (
     CHARACTERS_PER_TOKEN,
     LEAST_TOKENS,
@@ -59,12 +61,14 @@ class Opened:
     An item of which a part is `requested` has `lines` (the lines returned) and `total_lines` after the text;
     its other fields of more than 200 characters are left out. A field that is not a text is read as JSON.
     `kind`: of a thing that is opened as it is now; it is then recorded that the agent was given it.
+    `outlined_by`: the operation that lists the headings of the text, which a cut item names.
     """
 
     item: Item
     text: str = ""
     requested: RequestedLines | None = None
     kind: str = ""
+    outlined_by: str = ""
 
     def within(self, max_tokens: int) -> Item:
         """The item in at most `max_tokens` of JSON, marks included, if possible.
@@ -185,7 +189,14 @@ class Opened:
             "total_lines": total,
             **({"next_lines": f"{field}{rest}"} if rest else {}),
             **({"also_cut": also_cut} if also_cut else {}),
+            **self._hint(name, part),
         }
+
+    def _hint(self, name: str, part: TextPart) -> Item:
+        """Of a text that is cut and has headings: where they are listed."""
+        if not self.outlined_by or self.requested or name != self.text or not has_headings(part.text):
+            return {}
+        return {"hint": f"{operation(self.outlined_by)} with outline=true lists its headings."}
 
 
 @frozen

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from itertools import islice
 
 from ctxhub.core.kit.frozen import frozen
@@ -65,6 +66,11 @@ def headings(text: str) -> Iterator[Heading]:
         line += text.count("\n", at, mark.start)
         at = mark.start
         yield mark.heading(text, line)
+
+
+@lru_cache(1)
+def has_headings(text: str) -> bool:
+    return next(headings(text), None) is not None
 
 
 def sections(text: str) -> Iterator[Section]:

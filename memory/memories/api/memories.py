@@ -11,12 +11,19 @@ from ctxhub.core.api.answers import in_parts, page_of
 from ctxhub.core.api.pages import Page
 from ctxhub.core.api.takes import READ_IN_PARTS, takes
 from ctxhub.core.api.views import ProjectViewSet
+from ctxhub.core.hub.outlines import clean_part
 from ctxhub.core.hub.partial_reads import Opened
 from ctxhub.core.kit.caller import WRITE
-from memory.memories.api.memory_schemas import AddedMemory, ChangedMemory, FuzzyAnswer, MemorySearchAnswer
+from memory.memories.api.memory_schemas import (
+    AddedMemory,
+    ChangedMemory,
+    FuzzyAnswer,
+    MemorySearchAnswer,
+    OutlinedMemory,
+)
 from memory.memories.lists.memories import list_memories
 from memory.memories.selectors.fuzzy import find_fuzzy
-from memory.memories.selectors.memories import ListedMemory, Memory, get_memory, memory_item
+from memory.memories.selectors.memories import ListedMemory, get_memory, memory_item, opened_memory
 from memory.memories.selectors.revisions import (
     ListedMemoryRevision,
     OneMemoryRevision,
@@ -28,7 +35,7 @@ from memory.memories.services import memories as services
 
 
 class MemoryViewSet(ProjectViewSet):
-    queries = {"list": takes("memory", "list"), "retrieve": READ_IN_PARTS}
+    queries = {"list": takes("memory", "list"), "retrieve": takes("memory", "get", without=["id"])}
     bodies = {
         "create": takes("memory", "add"),
         "partial_update": takes("memory", "update", without=["id"]),
@@ -46,12 +53,12 @@ class MemoryViewSet(ProjectViewSet):
         """Keep something in a context; a new name makes one. It is stored whatever is there."""
         return Response(self.write(services.add_memory, **self.body), status=201)
 
-    @extend_schema(responses=in_parts(Memory))
+    @extend_schema(responses=in_parts(OutlinedMemory))
     def retrieve(self, request: Request, slug: str, memory_id: int) -> Response:
-        """One memory, whole, or some lines of its content."""
-        requested = self.requested_lines()
-        item = memory_item(get_memory(self.project_id, memory_id))
-        return Response(self.opened(Opened(item, "content", requested, "memory")))
+        """One memory, whole, or some lines or the headings of its content."""
+        clean_part(**self.query)
+        row = get_memory(self.project_id, memory_id)
+        return Response(self.opened(opened_memory(row, **self.query)))
 
     @extend_schema(responses=ChangedMemory)
     def partial_update(self, request: Request, slug: str, memory_id: int) -> Response:

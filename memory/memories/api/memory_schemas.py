@@ -5,10 +5,12 @@ from typing import Annotated, NotRequired
 from typing_extensions import TypedDict
 
 from ctxhub.core.api.answers import joined
+from ctxhub.core.hub.outlines import Outline
 from ctxhub.core.toolbox.argument_types import About, StaleChanges
 from memory.memories.selectors.memories import Memory, TypeLabel
 from memory.memories.services import memories as services
 
+OutlinedMemory = joined("Memory", Memory, Outline)
 AddedMemory = joined("AddedMemory", services.AddAnswer, Memory)
 ChangedMemory = joined("ChangedMemory", services.UpdateAnswer, Memory)
 

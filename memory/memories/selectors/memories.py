@@ -1,10 +1,12 @@
 """Reads a memory."""
 
 from collections.abc import Sequence
-from typing import Annotated, Any, NotRequired
+from typing import Annotated, Any, NotRequired, Unpack
 
 from typing_extensions import TypedDict
 
+from ctxhub.core.hub.outlines import Part, opened
+from ctxhub.core.hub.partial_reads import Excerpt, Opened
 from ctxhub.core.kit.clock import format_time
 from ctxhub.core.kit.errors import NotFound, shown
 from ctxhub.core.kit.inputs import read_id
@@ -80,6 +82,11 @@ def memory_item(row: MemoryRow) -> dict[str, Any]:
         revision=row.revision,
     )
     return {**item, **shown_staleness(row)}
+
+
+def opened_memory(row: MemoryRow, **part: Unpack[Part]) -> Opened | Excerpt:
+    """A memory, complete or in part, or with its headings instead of its content."""
+    return opened(memory_item(row), "content", "memory", outlined_by="memory get", **part)
 
 
 def open_memories(project_id: int, names: Sequence[str], full: bool) -> dict[str, dict[str, Any]]:

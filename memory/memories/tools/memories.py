@@ -1,10 +1,11 @@
 """The tool `memory` and its actions on memories."""
 
-from typing import Annotated, Any
+from typing import Annotated
 
 # pydantic writes the answer's schema, and wants this TypedDict before Python 3.12.
 from typing_extensions import TypedDict
 
+from ctxhub.core.hub.outlines import Outlined, Part, clean_part
 from ctxhub.core.hub.partial_reads import Opened, Reading, clean_requested_lines, only
 from ctxhub.core.kit.caller import READ, Caller
 from ctxhub.core.kit.errors import InvalidInput
@@ -17,12 +18,13 @@ from ctxhub.core.kit.limits import (
     QUESTION,
     TITLE,
 )
-from ctxhub.core.kit.listing import Listing
+from ctxhub.core.kit.listing import AnyObject, Listing
 from ctxhub.core.kit.unset import UNSET, Unset
 from ctxhub.core.toolbox.actions import action, tool
 from ctxhub.core.toolbox.argument_types import (
     AT_MOST_A_PAGE,
     NAMES_FILES,
+    UNDECLARED,
     About,
     ByAgent,
     Cursor,
@@ -43,7 +45,7 @@ from memory.memories.lists.memories import list_memories
 from memory.memories.models.memory import Difficulty
 from memory.memories.selectors import grep as files
 from memory.memories.selectors.fuzzy import MOST_TOLERANCE, find_fuzzy
-from memory.memories.selectors.memories import get_memory, memory_item
+from memory.memories.selectors.memories import get_memory, opened_memory
 from memory.memories.selectors.revisions import list_revisions, revision_item
 from memory.memories.selectors.search import search_memories
 from memory.memories.selectors.similar import list_similar
@@ -161,16 +163,20 @@ def add(
 
 @action("memory", "get", example={"id": 4}, also_known_as=("get_memory", "expand_memory", "read"))
 def get(
-    caller: Caller, id: Id, lines: Lines | None = None, tail: Tail | None = None
-) -> Reading[dict[str, Any]]:
-    """One memory, whole, or some `lines` of its content, or the last ones (`tail`).
+    caller: Caller,
+    id: Id,
+    lines: Lines | None = None,
+    tail: Tail | None = None,
+    outline: Annotated[Outlined, UNDECLARED] = False,
+) -> Reading[AnyObject]:
+    """One memory, whole, or some `lines` of its content, the last ones (`tail`), or its headings (`outline`).
 
     What is too long is cut: `next_lines` is the `lines` to read on with. `lines`: "10-40", "10-", "12", or
     "12@21000-", from the 21,000th character of line 12; "metadata:1-" reads another field.
     """
-    requested = clean_requested_lines(lines, tail)
-    item = memory_item(get_memory(caller.project_id, id))
-    return Reading([Opened(item, "content", requested, "memory")], only)
+    part = Part(lines=lines, tail=tail, outline=outline)
+    clean_part(**part)
+    return Reading([opened_memory(get_memory(caller.project_id, id), **part)], only)
 
 
 @action(
