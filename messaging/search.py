@@ -22,6 +22,7 @@ def message_document(message: MessageContent) -> Document:
         body="\n\n".join(_lines(message)),
         at=message.at,
         agent_id=message.sender_id,
+        readable=(0, len(message.text)),
     )
 
 

@@ -9,7 +9,8 @@ from tracking.sql.resources import read_indexed
 
 
 def resource_document(row_id: int, path: str, at: datetime, content: str = "") -> Document:
-    return Document(object_id=row_id, ref=f"resource:{path}", title=path, body=content, at=at)
+    ref = f"resource:{path}"
+    return Document(row_id, ref, title=path, body=content, at=at, readable=(0, len(content)))
 
 
 def read_resource_documents(project_id: int, ids: Sequence[int]) -> list[Document]:

@@ -16,6 +16,7 @@ def constraint_document(row: ConstraintRow) -> Document:
         tags=sorted(row.tags, key=str.casefold),
         agent_id=row.agent_id,
         layer_id=row.layer_id,
+        readable=(0, len(row.text)),
         mark="" if row.status == ConstraintStatus.ACTIVE else row.status_label,
         unshown=(", ".join(sorted(row.scopes, key=str.casefold)), ", ".join(not_exempting(row.paths))),
     )

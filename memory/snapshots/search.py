@@ -12,15 +12,17 @@ def snapshot_document(row: SnapshotRow) -> Document:
     title = in_one_line(row.summary)
     is_long = len(title) > TITLE_CHARACTERS
     texts = (row.summary if is_long else "", row.rationale, row.content)
+    body = "\n\n".join(filter(None, texts))
     return Document(
         object_id=row.id,
         ref=f"snapshot:{row.id}",
         title=shortened(title, TITLE_CHARACTERS) if is_long else title,
-        body="\n\n".join(filter(None, texts)),
+        body=body,
         at=row.created_at,
         tags=sorted(row.tags, key=str.casefold),
         agent_id=row.agent_id,
         also=[action_word(row.action_type)],
+        readable=(len(body) - len(row.content), len(body)),
     )
 
 

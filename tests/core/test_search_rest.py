@@ -51,6 +51,8 @@ def test_a_search_returns_items(search: Search) -> None:
         "excerpt": "Sessions expire after thirty minutes.",
         "score": first["score"],
         "tokens": first["tokens"],
+        "lines": None,
+        "size": None,
         "more": None,
         "stale": None,
     }

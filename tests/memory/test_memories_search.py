@@ -32,7 +32,9 @@ def found(caller: Caller, query: str, **rest: Any) -> list[str]:
 def test_a_hit_has_an_excerpt_and_its_tokens(filled: Caller) -> None:
     listing = search_memories(filled.project_id, "when does useEffect run?")
     [row] = listing.objects()
-    assert list(row) == ["id", "title", "excerpt", "type", "context", "stack", "score", "tokens", "stale"]
+    assert list(row) == [
+        *("id", "title", "excerpt", "type", "context", "stack", "score", "tokens", "lines", "size", "stale")
+    ]
     expected = {"title": "React hooks guide", "type": "reference", "context": "React", "stack": "react19"}
     assert {name: row[name] for name in expected} == expected
     assert "useEffect runs after React has painted" in row["excerpt"]

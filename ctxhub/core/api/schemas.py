@@ -5,7 +5,7 @@ from typing import Annotated, NotRequired
 from typing_extensions import TypedDict
 
 from ctxhub.core.hub.selectors.links import LinkedObject
-from ctxhub.core.toolbox.argument_types import About, Author, StaleChanges, Time
+from ctxhub.core.toolbox.argument_types import About, Author, LinesOfHit, SizeOfHit, StaleChanges, Time
 
 
 class UsedWord(TypedDict):
@@ -61,6 +61,8 @@ class SearchHit(TypedDict):
     excerpt: Annotated[str | None, About("What of it answers.")]
     score: Annotated[float, About(schema={"minimum": 0, "maximum": 1})]
     tokens: Annotated[int, About("What title and excerpt cost.")]
+    lines: LinesOfHit | None
+    size: SizeOfHit | None
     more: Annotated[int | None, About("How many nearly equal ones are left out.")]
     stale: StaleChanges | None
 

@@ -38,7 +38,8 @@ class Document:
     `agent_id` and `context_id` are for filters. `mark` follows the title in answers and says why the object
     is not in force ("deprecated"); it then ranks lower. `also`: further scope words, for filters of its noun.
     `owner_id`: for an earlier state the row of its object, and `ref` is that object's. `version`: that of its
-    content, not indexed, for the record of what agents were given.
+    content, not indexed, for the record of what agents were given. `readable`: start and end in the body of
+    the text that `get` reads by lines, if there is one.
     """
 
     object_id: int
@@ -55,6 +56,7 @@ class Document:
     unshown: Sequence[str] = ()
     owner_id: int | None = None
     version: str = ""
+    readable: tuple[int, int] = (0, 0)
 
     @property
     def text(self) -> str:

@@ -124,6 +124,12 @@ def count_lines(text: str) -> int:
     return text.count("\n") + (1 if text and not text.endswith("\n") else 0)
 
 
+def lines_around(text: str, start: int, end: int) -> str:
+    """The lines that a part of a text is in, in the syntax of `lines`; of a very long line the rest of it."""
+    line_start = text.rfind("\n", 0, start) + 1
+    return TextPart(text, line_start if start - line_start < STEP else start, end).lines
+
+
 def json_tokens(value: Any) -> int:
     """Return the token cost of a value as compact JSON, as it is sent."""
     return count_tokens(as_json(value))

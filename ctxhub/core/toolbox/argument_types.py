@@ -326,4 +326,6 @@ Tail = Annotated[Number, About("Only so many of the last lines.")]
 # A time in answers: 2026-11-21T10:00:00Z.
 Time = Annotated[str, About(schema={"format": "date-time"})]
 # In answers.
+LinesOfHit = Annotated[str, About("Of a long text: the lines to read around the hit, as `lines` of get.")]
+SizeOfHit = Annotated[int, About("Of a long text: its length in characters.")]
 StaleChanges = Annotated[int, About("How many changes of its files nobody has confirmed it against.")]

@@ -26,6 +26,7 @@ def decision_document(row: DecisionRow) -> Document:
         also=key_signatures(row.key),
         unshown=(", ".join(sorted(row.scopes, key=str.casefold)), ", ".join(not_exempting(row.paths))),
         version=row.version,
+        readable=(0, len(row.value)),
     )
 
 

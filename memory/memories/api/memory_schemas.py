@@ -6,7 +6,7 @@ from typing_extensions import TypedDict
 
 from ctxhub.core.api.answers import joined
 from ctxhub.core.hub.outlines import Outline
-from ctxhub.core.toolbox.argument_types import About, StaleChanges
+from ctxhub.core.toolbox.argument_types import About, LinesOfHit, SizeOfHit, StaleChanges
 from memory.memories.selectors.memories import Memory, TypeLabel
 from memory.memories.services import memories as services
 
@@ -21,6 +21,8 @@ class MemoryHit(services.SimilarMemory):
     context: str
     stack: str
     tokens: Annotated[int, About("What title and excerpt cost.")]
+    lines: NotRequired[LinesOfHit | None]
+    size: NotRequired[SizeOfHit | None]
     stale: NotRequired[StaleChanges | None]
 
 

@@ -21,6 +21,7 @@ def memory_document(row: MemoryRow) -> Document:
         also=filter_words(row),
         unshown=(row.stack, ", ".join(not_exempting(row.paths))),
         version=str(row.revision),
+        readable=(0, len(row.content)),
     )
 
 

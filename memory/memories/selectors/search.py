@@ -14,7 +14,9 @@ from memory.memories.search.memories import stack_word, type_word
 from memory.memories.selectors.contexts import get_context
 
 DETAILS = ("compact", "standard", "detailed")
-COLUMNS = ("id", "title", "excerpt", "type", "context", "stack", "score", "tokens", "stale")
+COLUMNS = (
+    *("id", "title", "excerpt", "type", "context", "stack", "score", "tokens", "lines", "size", "stale"),
+)
 # Excerpts are made of the passages that match the query best.
 EXCERPTS = "best_passages"
 
@@ -71,7 +73,7 @@ def _rows(project_id: int, found: Found) -> list[list[Any]]:
     return [
         [
             *(row.id, hit.title, hit.excerpt, row.type_label, row.context, row.stack),
-            *(hit.score, hit.tokens, row.stale or None),
+            *(hit.score, hit.tokens, hit.lines, hit.size, row.stale or None),
         ]
         for row_id, hit in zip(ids, found.hits, strict=True)
         if (row := stored.get(row_id))

@@ -318,7 +318,8 @@ def search(
     """Find memories: ask in a sentence.
 
     Rows hold what answers, best first: title and excerpt within 60 tokens (compact), 120 (standard) or 250
-    (detailed). `tags`: any of them. Read the whole with get.
+    (detailed), of long ones the lines to get, and the size in characters. `tags`: any of them. Read the
+    whole with get.
     """
     return search_memories(
         caller.project_id,

@@ -4,7 +4,7 @@ from typing import Annotated
 
 from typing_extensions import TypedDict
 
-from ctxhub.core.toolbox.argument_types import About, Time
+from ctxhub.core.toolbox.argument_types import About, LinesOfHit, SizeOfHit, Time
 
 
 class ListedPad(TypedDict):
@@ -22,3 +22,5 @@ class FoundPad(TypedDict):
     workflow_id: int
     snippet: Annotated[str | None, About("What is found stands between « and ».")]
     line: Annotated[int | None, About("In one pad: where it is.")]
+    lines: LinesOfHit | None
+    size: SizeOfHit | None

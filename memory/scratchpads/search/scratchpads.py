@@ -16,6 +16,7 @@ def scratchpad_document(row: PadRow) -> Document:
         at=row.updated_at,
         agent_id=row.agent_id,
         also=[workflow_word(row.workflow_id)],
+        readable=(0, len(row.content)),
     )
 
 

@@ -17,7 +17,7 @@ from memory.scratchpads.rows.scratchpads import LISTED, PadRow
 from memory.scratchpads.search.scratchpads import workflow_word
 from memory.scratchpads.selectors.scratchpads import find_scratchpads
 
-COLUMNS = ("scratchpad_id", "name", "workflow_id", "snippet", "line")
+COLUMNS = ("scratchpad_id", "name", "workflow_id", "snippet", "line", "lines", "size")
 DETAIL = "standard"
 
 
@@ -54,7 +54,10 @@ def search_scratchpads(
     pads = find_scratchpads(project_id, [_id(hit) for hit in found.hits], LISTED)
     wanted = wanted_of(found.search.weights) if found.search else Wanted({})
     rows = [
-        [*_about(pads[_id(hit)]), marked(hit.excerpt, wanted) if include_content else None, None]
+        [
+            *(*_about(pads[_id(hit)]), marked(hit.excerpt, wanted) if include_content else None, None),
+            *(hit.lines, hit.size),
+        ]
         for hit in found.hits
         if _id(hit) in pads
     ]
@@ -87,7 +90,7 @@ def _search_one(
         [
             *_about(pad),
             marked(excerpt(one.text, wanted, DETAILS[DETAIL]), wanted) if include_content else None,
-            one.line,
+            *(one.line, None, None),
         ]
         for one in best
     ]

@@ -58,10 +58,11 @@ def search_everything(
     """Find anything said or decided: ask in a sentence, in any language, or by an identifier.
 
     Rows: ref (open it with get), title, excerpt, score (0..1), tokens, more (nearly equal ones left out),
-    best first. Title and excerpt cost at most 60 tokens (compact), 120 (standard) or 250 (detailed); ids
-    gives refs alone. For a list of things ask several short questions, or limit 20. `match`: any of the
-    words (auto: and mistyped ones are put right, did_you_mean says how), all of them, fuzzy (words near
-    them, too), or similar (query is a text: what is like it). Also "a phrase", -not and prefix*. `kinds`:
+    best first; in long texts lines (those to get) and size (characters of the whole). Title and excerpt
+    cost at most 60 tokens (compact), 120 (standard) or 250 (detailed); ids gives refs alone. For a list
+    of things ask several short questions, or limit 20. `match`: any of the words (auto: and mistyped ones
+    are put right, did_you_mean says how), all of them, fuzzy (words near them, too), or similar (query is
+    a text: what is like it). Also "a phrase", -not and prefix*. `kinds`:
     decision, constraint, message, memory, context, scratchpad, workflow, resource (a file by its path),
     change (what was said of one). `tags`: any of them; `context`: of memories; `by`: an agent; `since`: a
     time, a time ago ("7d") or an event cursor.

@@ -11,7 +11,7 @@ from ctxhub.core.kit.listing import COUNTED_TO, Listing, total_of
 from ctxhub.core.links import ObjectKey
 from ctxhub.core.paths.selectors import Stale, find_stale
 from ctxhub.core.search import semantic
-from ctxhub.core.search.candidates import find_candidates
+from ctxhub.core.search.candidates import Candidate, find_candidates
 from ctxhub.core.search.documents import PASSAGE_CHARACTERS, Document
 from ctxhub.core.search.excerpts import Wanted, excerpt
 from ctxhub.core.search.queries import Term, asks_for_reasons
@@ -20,12 +20,13 @@ from ctxhub.core.search.repeats import Shown, without_repeats
 from ctxhub.core.search.selectors.neighbours import with_turns
 from ctxhub.core.search.selectors.nothing_found import explain_nothing
 from ctxhub.core.search.selectors.questions import Search, SearchFilters, prepare
+from ctxhub.core.text.parts import lines_around
 from ctxhub.core.text.token_count import count_tokens
 from ctxhub.core.use import tally
 
 # The token budget for title and excerpt of a hit.
 DETAILS = {"ids": 0, "compact": 60, "standard": 120, "detailed": 250}
-COLUMNS = ("ref", "title", "excerpt", "score", "tokens", "more", "stale")
+COLUMNS = ("ref", "title", "excerpt", "score", "tokens", "lines", "size", "more", "stale")
 # The number of candidate passages; at least twice the limit of the list.
 CANDIDATES = 100
 # A share of the number of terms that the best hit has.
@@ -38,7 +39,8 @@ STALE = 0.85
 class Hit:
     """One hit. `score`: 0 to 1; `tokens`: of title and excerpt; `more`: nearly equal hits left out.
 
-    `stale`: None if no changes of its files are to be looked at.
+    `stale`: None if no changes of its files are to be looked at. Of a text longer than a passage `lines` are
+    those of the passage that was found, and `size` is the length of the whole, in characters.
     """
 
     ranked: Ranked
@@ -48,6 +50,8 @@ class Hit:
     tokens: int
     more: int = 0
     stale: Stale | None = None
+    lines: str | None = None
+    size: int | None = None
 
     @property
     def ref(self) -> str:
@@ -140,6 +144,8 @@ def search_listing(found: Found, detail: str) -> Listing:
             *((hit.title or None, None) if is_ids else (hit.title, hit.excerpt)),
             hit.score,
             hit.tokens,
+            hit.lines,
+            hit.size,
             hit.more or None,
             hit.stale.count if hit.stale else None,
         ]
@@ -251,13 +257,27 @@ def _hit(ranked: Ranked, document: Document, wanted: Wanted, budget: int) -> Hit
     title = excerpt(document.shown_title, wanted, budget // 2)
     spent = count_tokens(title)
     text = excerpt(_passage(ranked, document), wanted, budget - spent)
-    return Hit(ranked, document, title, text, spent + count_tokens(text))
+    lines, size = _place(ranked.candidate, document)
+    return Hit(ranked, document, title, text, spent + count_tokens(text), lines=lines, size=size)
 
 
 def _passage(ranked: Ranked, document: Document) -> str:
     """Return the text of the passage; the beginning of the body if the match is in unshown text."""
     start = ranked.candidate.start
     return document.body[start : start + PASSAGE_CHARACTERS] or document.body[:PASSAGE_CHARACTERS]
+
+
+def _place(candidate: Candidate, document: Document) -> tuple[str | None, int | None]:
+    """The lines of a passage and the size of the text that it is of, if that is long.
+
+    None for the lines if the passage is of another part of the body.
+    """
+    first, last = document.readable
+    if last - first <= PASSAGE_CHARACTERS or candidate.is_earlier:
+        return None, None
+    text = document.body[first:last]
+    start, end = candidate.start - first, min(candidate.start + PASSAGE_CHARACTERS, last) - first
+    return (lines_around(text, max(start, 0), end) if start < len(text) and end > 0 else None), len(text)
 
 
 def _key(ranked: Ranked) -> ObjectKey:
