@@ -12,6 +12,7 @@ from ctxhub.core.toolbox.dispatch import call
 from memory.constraints.services import add_constraint
 from memory.decisions.services.decisions import set_decision
 from tests.databases import rolled_back
+from tests.hub import RestClient
 
 
 def decide(caller: Caller, key: str, value: str, **rest: Any) -> None:
@@ -222,6 +223,32 @@ def test_an_empty_answer_names_the_nearest_refs(cold_starts: Caller) -> None:
     answer = call(cold_starts, "search", {"query": "tkoenss"})
     assert (answer["count"], answer["near"]) == (0, ["decision:api/tokens"])
     assert answer["hint"].startswith("Nothing has these words")
+
+
+@pytest.mark.parametrize(
+    ("query", "near"),
+    [
+        ("tkoenss -day", ["decision:api/tokens"]),
+        ("tkoenss -fifteen", None),
+        ("tkoenss -live", None),
+        ('tkoenss -"fifteen minutes"', None),
+    ],
+)
+def test_what_is_excluded_is_not_near(ada: Caller, query: str, near: list[str] | None) -> None:
+    decide(ada, "api/tokens", "Tokens live for fifteen seconds, or for fifteen minutes.")
+    decide(ada, "web/cookies", "Cookies live for a day.")
+    answer = call(ada, "search", {"query": query})
+    assert (answer["count"], answer.get("near")) == (0, near)
+
+
+def test_the_hint_says_that_an_exclusion_excluded_all(ada: Caller, ada_rest: RestClient) -> None:
+    decide(ada, "api/cache", "The cache is Redis.")
+    for query in ("cache -redis", "cahce -redis", "cache -redis -memcached"):
+        answer = call(ada, "search", {"query": query})
+        assert (answer["count"], "near" in answer) == (0, False)
+        assert answer["hint"] == "What has these words has an excluded one, too: without -... there is 1."
+        over_rest = ada_rest.get("search/", query=query).body
+        assert (over_rest["hint"], "near" in over_rest) == (answer["hint"], False)
 
 
 def test_the_hint_says_when_nothing_is_near(cold_starts: Caller) -> None:
