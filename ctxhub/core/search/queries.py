@@ -8,6 +8,7 @@ from itertools import chain, groupby, islice
 
 from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.search.analyser import Piece, analyse, pieces, runs
+from ctxhub.core.search.articles import with_and_without_article
 from ctxhub.core.search.stems import stem
 from ctxhub.core.search.stop_words import STOP_WORDS, SURFACE
 
@@ -79,7 +80,7 @@ def parse(text: str, *, needs_all: bool = False) -> Query:
     wanted: list[Term] = []
     excluded: list[Term] = []
     for chunk in islice(_CHUNK.finditer(text), MAX_CHUNKS):
-        terms = list(_terms(chunk, needs_all or bool(chunk["minus"])))
+        terms = [_with_articles(term) for term in _terms(chunk, needs_all or bool(chunk["minus"]))]
         (excluded if chunk["minus"] else wanted).extend(terms)
     significant = [term for term in wanted if not _is_stop_word(term)]
     return Query(_distinct(significant or wanted), _distinct(excluded), needs_all)
@@ -194,6 +195,14 @@ def _spellings(found: Sequence[Piece], phrase: tuple[str, ...]) -> tuple[tuple[s
     """Return the phrase, and the phrase of the parts of identifiers: `getUserName`, `get user name`."""
     parts = tuple(word for piece in found for word in (piece.parts or piece.words))
     return (phrase,) if parts == phrase else (phrase, parts)
+
+
+def _with_articles(term: Term) -> Term:
+    """An Arabic word also matches with the article, or without it."""
+    [[*first], *others] = term.spellings
+    if len(first) != 1 or others or term.prefix or len(forms := with_and_without_article(first[0])) == 1:
+        return term
+    return replace(term, spellings=tuple((form,) for form in forms))
 
 
 def _is_stop_word(term: Term) -> bool:
