@@ -359,3 +359,27 @@ def test_an_excerpt_of_thousands_of_hits_counts_few_tokens(
     excerpt(text, wanted("leas", "line"), 60)
 
     assert sum(counted) < 2 * len(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "word", "shown"),
+    [
+        (f"Our {FAMILY} plan", "👩", FAMILY),
+        (f"Our {FAMILY} plan", "👨", FAMILY),
+        (f"a{FLAG}b", "🇪", FLAG),
+        (f"Good {THUMB}!", "👍", THUMB),
+        ("I ❤\ufe0f it", "❤", "❤\ufe0f"),
+        ("Press 1\ufe0f\u20e3 now", "1", "1\ufe0f\u20e3"),
+    ],
+)
+def test_a_hit_splits_no_grapheme(text: str, word: str, shown: str) -> None:
+    spans = merged(find_hits(text, wanted(*analyse(word))))
+    assert [text[start:end] for start, end in spans] == [shown]
+
+
+@given(unbreakable_parts)
+def test_no_hit_begins_or_ends_within_a_grapheme(parts: list[str]) -> None:
+    text = "".join(parts)
+    for hit in find_hits(text, wanted(*analyse("👩👍🇩快取e lease か"))):
+        assert not is_tail(text, hit.start)
+        assert not is_tail(text, hit.end)

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.search.analyser import Piece, pieces, runs
-from ctxhub.core.text.graphemes import Span, characters, sentences, widened
+from ctxhub.core.text.graphemes import Span, characters, sentences, whole_graphemes, widened
 from ctxhub.core.text.token_count import count_tokens
 
 # A hit is shown with at least so many characters on each side.
@@ -86,7 +86,20 @@ def find_hits(text: str, wanted: Wanted) -> list[Hit]:
         if found:
             start = match.start()
             hits += [Hit(start + hit.start, start + hit.end, hit.word, hit.worth) for hit in found]
-    return hits
+    return hits if text.isascii() else [_whole(text, hit) for hit in hits]
+
+
+def _whole(text: str, hit: Hit) -> Hit:
+    """A match in a part of a grapheme, such as one person of an emoji of a family, is all of it."""
+    if _stands_alone(text[hit.start]) and _stands_alone(text[hit.end : hit.end + 1]):
+        return hit
+    start, end = whole_graphemes(text, (hit.start, hit.end))
+    return hit._replace(start=start, end=end)
+
+
+def _stands_alone(char: str) -> bool:
+    """Whether a character, or "", surely continues no grapheme: of Latin or Chinese."""
+    return char < "\u0300" or "\u4e00" <= char <= "\u9fff"
 
 
 def merged(hits: Iterable[Hit]) -> list[Span]:

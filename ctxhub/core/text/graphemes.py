@@ -42,7 +42,7 @@ def breaks(text: str, start: int, end: int) -> list[int]:
 
 def widened(text: str, core: Span, within: Span, reach: int) -> list[Span]:
     """Return growing spans around the core, with at most `reach` more characters on each side."""
-    start, end = _whole_characters(text, core)
+    start, end = whole_graphemes(text, core)
     first, last = max(within[0], start - reach), min(within[1], end + reach)
     offsets = [*breaks(text, first, start), *breaks(text, end, last)]
     offsets += [offset for offset in (first, last) if offset in within]
@@ -58,7 +58,7 @@ def widened(text: str, core: Span, within: Span, reach: int) -> list[Span]:
 
 def characters(text: str, start: int, reach: int) -> list[Span]:
     """Return growing spans from the grapheme at `start` on, each one grapheme longer."""
-    start, _ = _whole_characters(text, (start, start))
+    start, _ = whole_graphemes(text, (start, start))
     ends = range(start + 1, min(start + reach, len(text)) + 1)
     return [(start, end) for end in ends if not is_tail(text, end)]
 
@@ -72,7 +72,8 @@ def is_tail(text: str, at: int) -> bool:
     return _is_flag_letter(text[at]) and _flag_letters_before(text, at) % 2 == 1
 
 
-def _whole_characters(text: str, span: Span) -> Span:
+def whole_graphemes(text: str, span: Span) -> Span:
+    """Return the span, widened to whole graphemes at both ends."""
     start, end = span
     while start > 0 and is_tail(text, start):
         start -= 1
