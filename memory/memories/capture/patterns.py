@@ -131,7 +131,11 @@ def type_of(text: str) -> MemoryType:
 
 def find_title(text: str, pattern: Pattern) -> str:
     """The title in the front matter, else of the pattern, if it has a valid one; else that of `title_of`."""
-    return clean_title(title_in_front_matter(text)) or clean_title(pattern.title) or title_of(text)
+    return (
+        clean_title(title_in_front_matter(text))
+        or clean_title(pattern.title)
+        or title_of(text, is_code=pattern.name == "code")
+    )
 
 
 _TYPES = (
