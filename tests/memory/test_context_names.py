@@ -71,3 +71,21 @@ def test_a_long_line_loses_its_label_too(ada: Caller) -> None:
     line = "Remember: " + "the workers of PostgreSQL 16 hang when the disk is full and no space is left " * 3
     answer = call(ada, "memory", {"action": "capture", "content": line, "dry_run": True})
     assert answer["title"].startswith("the workers of")
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("Exponential back-off with jitter is used, since the gateway drops bursts.", "Exponential back-off"),
+        ("Exponential back off is used, since the gateway drops bursts.", "Exponential back-off"),
+        ("Canary roll out takes an hour, since the mesh drains slowly.", "Canary roll-out"),
+        ("Kubernetes scale-up needs a warm image, otherwise it times out.", "Kubernetes scale-up"),
+    ],
+)
+def test_a_name_ends_with_a_whole_word(text: str, name: str) -> None:
+    assert " ".join(find_name(text, find_keywords(text, Rarity.of_texts([])))) == name
+
+
+def test_an_option_is_no_name() -> None:
+    text = "Parallel workers leak: run them with --maxfail, since the fixtures stay."
+    assert find_name(text, find_keywords(text, Rarity.of_texts([]))) == ["Parallel", "workers"]

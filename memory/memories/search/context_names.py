@@ -52,9 +52,17 @@ task test text update upload usage user value variable variables version
 """
 # What only a program reads: a path, an address, an option, a call, an identifier.
 _CODE = lazy_pattern(
-    r"```.*?```|https?://\S+|(?<!\S)[^\s/\\_=(){}<>@$%*]*+[/\\_=(){}<>@$%*]\S*|--?[a-z][\w-]*+"
+    r"```.*?```|https?://\S+|(?<!\S)[^\s/\\_=(){}<>@$%*]*+[/\\_=(){}<>@$%*]\S*|(?<![\w-])--?[a-z][\w-]*+"
     r"|(?<![\w.])\w++(?:\.\w++)+",
     re.DOTALL,
+)
+# Nouns of two parts, which are also written as two words; in a name they get a hyphen.
+_TWO_PARTS = lazy_pattern(
+    r"\b(?:back[ -](?:off|up)|cut[ -]over|fail[ -]over|feed[ -]back|hand[ -](?:off|over)|lay[ -]out"
+    r"|log[ -](?:in|out)|opt[ -](?:in|out)|plug[ -]in|pop[ -]up|push[ -]back|roll[ -](?:back|out)"
+    r"|scale[ -](?:up|out)|shut[ -]down|sign[ -](?:in|out|up)|spin[ -]up|tear[ -]down|trade[ -]off"
+    r"|warm[ -]up|work[ -]around)\b",
+    re.IGNORECASE,
 )
 _LABEL = lazy_pattern(r"^\W*[^\W\d_]{2,20}(?: [^\W\d_]{2,20})?[*_]{0,2}\s?[:\uff1a]", re.MULTILINE)
 _BREAK = lazy_pattern(
@@ -81,11 +89,12 @@ def find_name(text: str, keywords: Sequence[Keyword]) -> list[str]:
 def _phrases(text: str, weights: Mapping[str, float]) -> Iterator[list[str]]:
     """Yield the first two neighbours of each run of words that can be part of a name."""
     plain = _DENSE.sub(" . ", _LABEL.sub(" . ", _CODE.sub(" . ", text[:READ].replace("`", " "))))
+    plain = _TWO_PARTS.sub(lambda noun: noun[0].replace(" ", "-"), plain)
     longest = 2 if _is_english(plain) else 1
     for sentence in _BREAK.split(plain):
         phrase: list[str] = []
         for word in [*_words(sentence), ""]:
-            if word and fold(word) in weights and not _is_weak(word):
+            if word and _weight(word, weights) and not _is_weak(word):
                 phrase.append(word)
             else:
                 yield phrase[:longest]
@@ -104,10 +113,16 @@ def _words(sentence: str) -> Iterable[str]:
 
 
 def _score(phrase: Sequence[str], weights: Mapping[str, float]) -> float:
-    first, *second = (weights[fold(word)] for word in phrase)
+    first, *second = (_weight(word, weights) for word in phrase)
     has_capitals = any(not word[1:].islower() or word[:1].isupper() for word in phrase)
     is_alone = not second and _stem(phrase[0]) in _stems(_GENERIC)
     return first + SECOND * sum(second) + CAPITALS * has_capitals + ALONE * is_alone
+
+
+def _weight(word: str, weights: Mapping[str, float]) -> float:
+    """The weight of a word; of a noun of two parts that of the first."""
+    known = word.partition("-")[0] if _TWO_PARTS.fullmatch(word) else word
+    return weights.get(fold(known), 0.0)
 
 
 def _is_weak(word: str) -> bool:
