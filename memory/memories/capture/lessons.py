@@ -48,16 +48,19 @@ rewrit\pL* overrid\pL* differs?
 échou\pL* plant(?:e|ent|é) erreurs? bloqu\pL* expir\pL* dispara\pL* s'arrête\pL* perd\pL* vides? blanche
 lent\pL*
 reste_\pL+ n'\pL+_pas
+réinitialis\pL* supprimé\pL* écrasé\pL*
+zurückgesetzt gelöscht geleert überschrieben
 häng\pL* \pL*brich\pL* schläg\pL* fehl\pL* gesperrt ursache dauert scheiter\pL* langsam verlier\pL*
 verloren
 falla\pL* errores ошибк\pL* зависа\pL* пада\pL*
 """
-_CONDITIONS = """
+_CONDITIONS = r"""
 if when whenever unless until because since otherwise once after before as_soon_as so_that therefore
 even_if without due_to or_else in_case so caused_by came_from comes_from turned_out meant_that
 behind on_(?:windows|macos|linux|arm|alpine) in_(?:ci|docker|production|containers?)
 si quand sinon avant après car parce_que puisque sans_quoi faute_de_quoi pour_que à_cause lorsque
-c'est_que
+c'est_que chaque_(?:nuit|jour|heure|matin|soir|semaine|mois)
+jede[nrs]?_(?:nacht|tag|stunde|morgen|abend|woche|monat)
 wenn falls sobald sonst vor nach weil denn deshalb daher ohne damit also solange unter
 antes_de si_no cuando porque перед если иначе когда потому
 """
@@ -80,11 +83,38 @@ def _any(words: str, after: str = r"[^\pL\pN]|$") -> str:
     return rf"(?:^|[^\pL\pN])(?:{_one_of(words)})(?:{after})"
 
 
+# What is not there any more afterwards, or not as it was, again and again: "is reset every night".
+_LOSSES = """
+reset wiped purged deleted dropped truncated recreated rebuilt overwritten restored rotated restarted flushed
+evicted pruned archived redeployed reimaged re-created revoked disabled erased emptied removed recycled
+scaled_down shut_down killed regenerated reseeded re-seeded cleared
+"""
+_TIMES = r"""
+(?:every|each)_(?:[\pL\pN]+_)?(?:night|day|hours?|minutes?|morning|evening|week|month|deploy\pL*|release|restart|job|run|\pL+day)
+(?:hour|dai|week|month)ly nightly on_\pL+days
+"""
+_LOST = (
+    rf"(?:^|[^\pL\pN])(?:is|are|gets?|will be|being)[ \t]+(?:\pL+ly[ \t]+)?"
+    rf"(?:{_one_of(_LOSSES)})(?:[^\pL\pN]|$)"
+)
+_LOST_OFTEN = rf"{_LOST}(?:[^.;\n]{{0,60}}[^\pL\pN])?(?:{_one_of(_TIMES)})(?:[^\pL\pN]|$)"
+# Errors as programs name them.
+_ERROR_NAMES = """
+ECONN[A-Z]+ ETIMEDOUT ENOENT EACCES EPERM EADDR[A-Z]+ EPIPE EMFILE ENFILE EEXIST EBUSY EINVAL EAGAIN
+EHOSTUNREACH ENETUNREACH ENOTFOUND ENOSPC ENOMEM EISDIR ENOTDIR ENOTEMPTY EXDEV ERESOLVE
+SIG(?:KILL|SEGV|TERM|ABRT|BUS|PIPE) HTTP_[45]\\d\\d [A-Z]\\w*(?:Error|Exception)
+"""
+_ERRORS = rf"(?:^|[^\pL\pN_])(?-i:{_one_of(_ERROR_NAMES)})(?:[^\pL\pN_]|$)"
 _ACTS = "setting using adding removing pinning raising lowering passing disabling enabling"
 # An order at the start of a sentence or clause. Foreign ones, which may stand at its end, match anywhere.
 _ORDER = rf"(?:^|[.;:,!?)]\s+|\b(?:then|and|or)\s+)(?:{_one_of(_ORDERS)})(?:[^\pL\pN]|$)"
 # "To regenerate the schema run ...", "Setting X stops ...".
 _WAY = rf"^\s*to\s+\pL+[^.;]{{1,100}}[ ,](?:{_one_of(_ORDERS)})\s|^\s*(?:{_one_of(_ACTS)})\s"
+# The same of what goes wrong: it says what it is for.
+_REMEDY = (
+    r"^\s*to\s+(?:fix|solve|avoid|prevent|stop|silence|cure|work around|get rid of)\s+"
+    rf"[^.;]{{1,100}}[ ,](?:{_one_of(_ORDERS)})\s"
+)
 _SIGNS = (
     "|".join(
         (
@@ -98,6 +128,10 @@ _SIGNS = (
     "|".join(
         (
             _any(_FAILURES),
+            _LOST,
+            _ERRORS,
+            _REMEDY,
+            "重置|清空|覆蓋|覆盖",
             "失敗|失败|報錯|报错|錯誤|错误|逾時|超时|當掉|崩溃|崩潰|卡住|重复|重複|丢失|遺失|無法|无法|不會|不会|不了|清掉|用完",
             "原因|不對|不对|會被|会被|就会|就會|エラー",
         )
@@ -105,9 +139,11 @@ _SIGNS = (
     "|".join(
         (
             _any(_CONDITIONS),
+            _LOST_OFTEN,
             # A reason after the main clause.
             r"[;:][ \t]+(?:it|they|the|there|elle|il|die|der|das|es)[ \t]",
             r",[ \t]+(?:or|else)[ \t]",
+            "每晚|每夜|每天|每小時|每小时|每週|每周",
             "如果|否則|否则|不然|之前|之後|之后|前|後|后|時|时|因為|因为|所以|遇到|除非|只要|是因|原来|原來|とき|しないと|ので",
         )
     ),
