@@ -11,6 +11,7 @@ from ctxhub.core.admin.access import shown_project
 from ctxhub.core.kit.failures import failure_of, is_outage, is_unwritable, log_failure
 from ctxhub.core.kit.newer_schema import NewerSchema, refuse_newer_schema
 from ctxhub.core.kit.outcomes import telling_outcome
+from ctxhub.core.kit.replaced_file import Removed, Replaced, refuse_replaced
 
 READS = ("GET", "HEAD", "OPTIONS")
 STRICT = (
@@ -55,21 +56,25 @@ class AdminTimeZone:
 class DatabaseFailures:
     """Answers a page whose database cannot be written or does not answer with 503 and a plain message.
 
-    So it does for every form, if the database is newer than this process: accounts and sign-ins are written
-    by Django, which does not ask.
+    So it does for every form, if the database is newer than this process, or was replaced meanwhile: accounts
+    and sign-ins are written by Django, which does not ask.
     """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
-        if request.method not in READS and not request.path.startswith("/api/"):
-            try:
+        is_form = request.method not in READS and not request.path.startswith("/api/")
+        try:
+            if is_form:
                 refuse_newer_schema()
-            except NewerSchema as error:
-                return _failure_page(request, error)
-        with telling_outcome():
-            return self.get_response(request)
+            with telling_outcome():
+                response = self.get_response(request)
+            if is_form:
+                refuse_replaced()
+        except (NewerSchema, Replaced, Removed) as error:
+            return _failure_page(request, error)
+        return response
 
     def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:
         is_told = is_outage(error) or isinstance(error, NewerSchema)
@@ -79,7 +84,7 @@ class DatabaseFailures:
 def _failure_page(request: HttpRequest, error: Exception) -> HttpResponse:
     log_failure(request.path, error)
     failure = failure_of(error)
-    is_refused = is_unwritable(error) or isinstance(error, NewerSchema)
+    is_refused = is_unwritable(error) or isinstance(error, NewerSchema | Replaced | Removed)
     title = "Not saved" if is_refused else "The database does not answer"
     context = {"title": title, "message": failure.message, "hint": failure.hint}
     response = render(request, "503.html", context, status=503)

@@ -10,7 +10,7 @@ from urllib.parse import quote
 from django.utils.functional import SimpleLazyObject
 
 from ctxhub import env
-from ctxhub.core.kit.read_only import HubConnection
+from ctxhub.core.kit.hub_connection import HubConnection
 
 BASE_DIR = env.ROOT
 VAR_DIR = env.folder("CTXHUB_VAR_DIR", BASE_DIR / "var")

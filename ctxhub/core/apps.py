@@ -7,14 +7,18 @@ class CoreConfig(AppConfig):
     label = "core"
 
     def ready(self) -> None:
+        from django.contrib.contenttypes.models import ContentType
+
         from ctxhub.core import checks, nouns, signals  # noqa: F401
         from ctxhub.core.accounts.services import sign_in, visitors  # noqa: F401
         from ctxhub.core.hub import tools  # noqa: F401
         from ctxhub.core.kit.newer_schema import remember_migrations
+        from ctxhub.core.kit.replaced_file import when_replaced
         from ctxhub.core.paths.services import counting  # noqa: F401
         from ctxhub.core.text import token_count
         from ctxhub.core.use import selectors, tally  # noqa: F401
 
         remember_migrations()
+        when_replaced.append(ContentType.objects.clear_cache)
         if settings.EXACT_TOKENS:
             token_count.use_exact_counts()

@@ -6,6 +6,7 @@ from typing import ParamSpec, TypeVar
 
 from django.db import close_old_connections
 
+from ctxhub.core.kit.replaced_file import leave_replaced_if_due
 from ctxhub.mcp.call_threads import run_for
 from ctxhub.mcp.shares import Share
 from ctxhub.mcp.write_slots import write_slot
@@ -18,6 +19,7 @@ T = TypeVar("T")
 def checked_connections() -> Iterator[None]:
     """Check this thread's connections before and after: MCP requests do not send Django's request signals."""
     close_old_connections()
+    leave_replaced_if_due()
     try:
         yield
     finally:

@@ -18,6 +18,7 @@ from ctxhub.core.kit.errors import CtxhubError, InvalidInput, NotAllowed, Unauth
 from ctxhub.core.kit.failures import failure_of, log_failure
 from ctxhub.core.kit.headers import AGENT_HEADER, CLIENT_HEADER, SESSION_HEADER, header_text
 from ctxhub.core.kit.inputs import clean_agent
+from ctxhub.core.kit.replaced_file import leave_replaced_if_due
 from ctxhub.core.kit.write_queue import QueueTimeout
 from ctxhub.mcp import cross_origin, media_types, request_bodies
 from ctxhub.mcp.addresses import take_proxy_headers
@@ -217,6 +218,7 @@ async def _caller(scope: Scope, headers: dict[str, str], admit: Callable[[Caller
 
     Raises Unauthenticated without a valid token, and what `admit` raises.
     """
+    leave_replaced_if_due()  # What is remembered of its tokens.
     if not (token := bearer_token(headers)):
         raise Unauthenticated("This hub needs a token.", hint=HOW_TO_SEND)
     if (caller := authenticate_remembered(token)) is None:

@@ -7,17 +7,20 @@ import os
 import signal
 import stat
 import threading
+from dataclasses import replace
 from time import monotonic
 from types import FrameType
 from typing import Any
 
 from pydantic_core import to_json
 
+from ctxhub.core.accounts.selectors.projects import find_again
 from ctxhub.core.events.waiting import LongPoll
 from ctxhub.core.kit.background import flush_all
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.failures import log_failure
 from ctxhub.core.kit.newer_schema import look_if_due
+from ctxhub.core.kit.replaced_file import Replaced, leave_replaced, switches
 from ctxhub.mcp import params
 from ctxhub.mcp.db_threads import checked_connections
 from ctxhub.mcp.eras import Negotiation, check_batch
@@ -70,7 +73,7 @@ class StdioServer:
     """One connection: reads requests from a file descriptor and writes the answers to another."""
 
     def __init__(self, source: int, sink: int, caller: Caller, surface: Surface) -> None:
-        self._caller = caller
+        self._caller, self._found_on = caller, switches()
         self._surface = surface
         self._negotiation = Negotiation()
         self._waiting = WaitingCalls(lambda request_id, result: self._write(response(request_id, result)))
@@ -174,12 +177,11 @@ class StdioServer:
     ) -> dict[str, Any] | None:
         try:
             version = self._negotiation.version_of(method, given)
-            result = answer(
-                Request(method, given, version, self._caller, self._surface, self._negotiation.is_open)
-            )
+            request = Request(method, given, version, self._caller, self._surface, self._negotiation.is_open)
+            result = answer(request)
             if method == "initialize" and not isinstance(result, Work):
                 self._negotiation.begin(result["protocolVersion"])
-            done = self._run(request_id, result, waits=waits) if isinstance(result, Work) else result
+            done = self._run(request_id, request, result, waits=waits) if isinstance(result, Work) else result
         except RpcError as error:
             return error_response(request_id, error.body())
         except Exception as error:
@@ -188,13 +190,18 @@ class StdioServer:
             return error_response(request_id, internal.body())
         return None if done is None else response(request_id, done)
 
-    def _run(self, request_id: Id, work: Work, *, waits: bool) -> Result | None:
+    def _run(self, request_id: Id, request: Request, work: Work, *, waits: bool) -> Result | None:
         """The result; None if the call has to wait for it, as far as it `waits`."""
         long_poll, started = LongPoll(), monotonic()
         try:
             with long_poll.at_work(), checked_connections():
                 look_if_due()
-                result = work.run()
+                work = self._of_this_database(request, work)
+                try:
+                    result = work.run()
+                except Replaced:  # What it wrote, if anything, is in the one that was replaced.
+                    leave_replaced()
+                    result = self._of_this_database(request, work).run()
         except Exception as error:
             return work.failed(error)
         if long_poll.wanted is None or not waits:
@@ -202,6 +209,15 @@ class StdioServer:
         self._waiting.add(WaitingCall(request_id, work, result, long_poll, started))
         self._lines.read_ahead()
         return None
+
+    def _of_this_database(self, request: Request, work: Work) -> Work:
+        """The work of the caller; found again, once the database is another one."""
+        if (found_on := switches()) == self._found_on:
+            return work
+        self._caller, self._found_on = find_again(self._caller), found_on
+        again = answer(replace(request, caller=self._caller))
+        assert isinstance(again, Work)
+        return again
 
 
 def _blocks(source: int, sink: int) -> bool:

@@ -16,6 +16,7 @@ from ctxhub.core.events.selectors.events import NewEvent, read_new_events
 from ctxhub.core.events.services.events import CHANNEL
 from ctxhub.core.events.waiting import Wanted
 from ctxhub.core.kit.failures import log_failure
+from ctxhub.core.kit.replaced_file import leave_replaced_if_due, when_replaced
 
 POLL_SECONDS = 0.05
 SECONDS_AFTER_FAILURE = 1.0
@@ -70,6 +71,9 @@ class Watch:
     def end(self) -> None:
         """Let no call wait any longer: the process ends."""
         self._is_ending = True
+        self.wake_all()
+
+    def wake_all(self) -> None:
         for waiter in self._copy_of_waiters():
             waiter.wake()
 
@@ -162,9 +166,11 @@ class _Sqlite:
 
     def _version(self) -> int:
         connection.close_if_unusable_or_obsolete()  # One that may not write would see no change.
+        leave_replaced_if_due()
         with connection.cursor() as cursor:
             cursor.execute("PRAGMA data_version")
             return int(cursor.fetchone()[0])
 
 
 watch = Watch()
+when_replaced.append(watch.wake_all)

@@ -16,8 +16,8 @@ from django.db import close_old_connections, connection
 from ctxhub import env
 from ctxhub.core.kit import write_queue
 from ctxhub.core.kit.failures import UNWRITABLE, is_unwritable
+from ctxhub.core.kit.hub_connection import HubConnection
 from ctxhub.core.kit.hub_files import APPLICATION_ID
-from ctxhub.core.kit.read_only import HubConnection
 from ctxhub.core.kit.write_queue import NoLockFile, WriteQueue
 from ctxhub.mcp.wakeups import _Sqlite
 from tests.core.command_line import Installation, migrated_installation

@@ -11,6 +11,7 @@ from typing import Any, Generic, TypeVar
 from django.db import connections
 
 from ctxhub.core.kit.failures import DATABASE_AWAY, log_failure
+from ctxhub.core.kit.replaced_file import leave_replaced, when_replaced
 
 RETRY_SECONDS = 1.0
 # While the database does not answer, older entries are dropped beyond this number.
@@ -69,6 +70,7 @@ class BackgroundWriter(Generic[T]):
     def flush(self) -> bool:
         """Write what waits, in this thread; False if the database does not answer. Never fails."""
         with self._writing:
+            leave_replaced()
             entries = self.discard()
             if not entries or self._try(entries):
                 return True
@@ -115,6 +117,13 @@ _writers: list[BackgroundWriter[Any]] = []
 
 def all_writers() -> Sequence[BackgroundWriter[Any]]:
     return _writers
+
+
+@when_replaced.append
+def discard_all() -> None:
+    """Remove what waits: its ids are those of another database."""
+    for writer in _writers:
+        writer.discard()
 
 
 @atexit.register

@@ -8,12 +8,16 @@ from typing import ClassVar
 from django.db import DatabaseError, InterfaceError, OperationalError
 
 from ctxhub.core.kit.errors import CtxhubError
+from ctxhub.core.kit.hub_connection import LeftLog
+from ctxhub.core.kit.hub_files import Missing
 from ctxhub.core.kit.newer_schema import NewerSchema
 from ctxhub.core.kit.outcomes import may_be_done
+from ctxhub.core.kit.replaced_file import Removed, Replaced
 from ctxhub.core.kit.write_queue import NoLockFile, QueueTimeout
 
 DATABASE_AWAY = (OperationalError, InterfaceError)
 RETRY_SECONDS = 5
+REPLACED_RETRY_SECONDS = 1
 UNWRITABLE_RETRY_SECONDS = 30
 UNWRITABLE_FOR_SECONDS = 60
 NEWER_LOGGED_EVERY_SECONDS = 60.0
@@ -28,6 +32,13 @@ UNWRITABLE = f"The hub cannot write: its disk is full or read-only. {NOTHING_WRI
 UNWRITABLE_HINT = "Reading goes on. Ask the administrator to free space or to make the database writable."
 NEWER = "A newer version of ctxhub has migrated the database: this process writes no more. It wrote nothing."
 NEWER_HINT = "Restart this process, which runs the older version; ask the administrator. Reading goes on."
+REPLACED = "The database was replaced during this call: the one there now has nothing of it. Call again."
+MISSING = "The file of the database is not there: it was removed or moved away."
+MISSING_HINT = "The hub goes on as soon as there is one again; ask the administrator."
+LEFT_LOG = (
+    "The database was replaced, but its -wal and -shm were left beside the new one, which they would spoil."
+)
+LEFT_LOG_HINT = "Ask the administrator to move both to the replaced file, as docs/team-server.md describes."
 # How SQLite says that it cannot write, and the SQLSTATEs of PostgreSQL: disk_full, read_only_sql_transaction.
 SQLITE_UNWRITABLE = ("database or disk is full", "readonly database", "disk i/o error")
 POSTGRES_UNWRITABLE = ("53100", "25006")
@@ -44,7 +55,7 @@ class Failure(CtxhubError):
 def failure_of(error: Exception, what: str = "The hub failed") -> Failure:
     """The error for the response, without internal details. It says whether anything was written."""
     failure = _failure_of(error, what)
-    if may_be_done(error):
+    if may_be_done(error) and not isinstance(error, Replaced):
         message = f"{failure.message.removesuffix(NOTHING_WRITTEN)}{MAY_BE_DONE}"
         return Failure(message, hint=MAY_BE_DONE_HINT, **failure.details)
     return failure
@@ -55,11 +66,26 @@ def _failure_of(error: Exception, what: str) -> Failure:
         return Failure(f"No turn to write: {error}. {NOTHING_WRITTEN}", retry_after=RETRY_SECONDS)
     if isinstance(error, NewerSchema):
         return Failure(NEWER, hint=NEWER_HINT, retry_after=UNWRITABLE_RETRY_SECONDS)
+    if failure := _other_database(error):
+        return failure
     if is_unwritable(error):
         return Failure(UNWRITABLE, hint=UNWRITABLE_HINT, retry_after=UNWRITABLE_RETRY_SECONDS)
     if isinstance(error, DATABASE_AWAY):
         return Failure(f"{AWAY} {NOTHING_WRITTEN}", retry_after=RETRY_SECONDS)
     return Failure(f"{what}; its log says why. {NOTHING_WRITTEN}")
+
+
+def _other_database(error: Exception) -> Failure | None:
+    """What is wrong if another database lies at the path, or none."""
+    if isinstance(error, Replaced):
+        return Failure(REPLACED, retry_after=REPLACED_RETRY_SECONDS)
+    if isinstance(error, Removed) or isinstance(error.__cause__, Missing):
+        return Failure(f"{MISSING} {NOTHING_WRITTEN}", hint=MISSING_HINT, retry_after=RETRY_SECONDS)
+    if isinstance(error.__cause__, LeftLog):
+        return Failure(
+            f"{LEFT_LOG} {NOTHING_WRITTEN}", hint=LEFT_LOG_HINT, retry_after=UNWRITABLE_RETRY_SECONDS
+        )
+    return None
 
 
 def log_failure(what: str, error: Exception, *, level: int = logging.ERROR) -> None:

@@ -21,7 +21,7 @@ from ctxhub.core.kit.sqlite_file import ConnectionToExisting
 CANNOT_MAKE_FILES = ("unable to open", "disk i/o error", "disk is full", "readonly database")
 
 
-class HubConnection(ConnectionToExisting):
+class ReadingConnection(ConnectionToExisting):
     """A connection to SQLite that also reads where nothing can be written, not even the files beside it.
 
     Then it reads the file as one that nobody changes, which is true while no -wal file holds later writes.

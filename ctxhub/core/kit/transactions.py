@@ -1,7 +1,7 @@
 """Write transactions, and the lock that makes writers wait for each other in order."""
 
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager
 
 from django.db import OperationalError, connection, transaction
 
@@ -10,6 +10,7 @@ from ctxhub.core.kit.lock_times import hold
 from ctxhub.core.kit.newer_schema import is_newer, refuse_newer_schema
 from ctxhub.core.kit.outcomes import begin_commit
 from ctxhub.core.kit.read_limit import NO_TIMEOUT, unlimited
+from ctxhub.core.kit.replaced_file import refuse_replaced
 from ctxhub.core.kit.sql import is_sqlite
 from ctxhub.core.kit.write_queue import QUEUE, QueueTimeout, Turn, describe
 
@@ -36,12 +37,18 @@ def write_transaction(project_id: int) -> Iterator[None]:
 def touch_transaction() -> Iterator[None]:
     """Open a transaction that only updates a last-seen time: it writes no event, so needs no write lock.
 
-    Raises NewerSchema if this process must not write.
+    Raises NewerSchema if this process must not write; after the commit Replaced or Removed, if
+    it was into a file that nobody opens any more.
     """
     refuse_newer_schema()
-    is_queued = is_sqlite() and not connection.in_atomic_block
-    with unlimited(), QUEUE if is_queued else nullcontext(), transaction.atomic():
-        yield
+    if not is_sqlite() or connection.in_atomic_block:
+        with unlimited(), transaction.atomic():
+            yield
+        return
+    with unlimited(), QUEUE:
+        with transaction.atomic():
+            yield
+        refuse_replaced()
 
 
 @contextmanager

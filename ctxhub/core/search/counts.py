@@ -4,6 +4,7 @@ import time
 from collections.abc import Collection, Iterable, Mapping
 from functools import cached_property
 
+from ctxhub.core.kit.replaced_file import when_replaced
 from ctxhub.core.search.matches import LARGE, frequencies, holds_most
 from ctxhub.core.search.queries import Term
 from ctxhub.core.search.stored_counts import read_counts, store_later
@@ -102,3 +103,4 @@ def _remember(project_id: int, counts: Mapping[TermKey, int]) -> None:
 
 
 _remembered: dict[tuple[int, TermKey], tuple[int, float]] = {}
+when_replaced.append(_remembered.clear)

@@ -7,6 +7,7 @@ from django.conf import settings
 
 from ctxhub.core.events import waiting
 from ctxhub.core.kit.errors import LimitReached
+from ctxhub.core.kit.replaced_file import when_replaced
 
 WINDOW_SECONDS = 60
 
@@ -30,3 +31,4 @@ def count_request(token_id: int | None) -> None:
 
 _windows: dict[int, tuple[float, int]] = {}
 _lock = threading.Lock()
+when_replaced.append(_windows.clear)

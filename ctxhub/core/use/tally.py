@@ -9,6 +9,7 @@ from ctxhub.core.events.waiting import is_again
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.background import BackgroundWriter
 from ctxhub.core.kit.caller import Caller
+from ctxhub.core.kit.replaced_file import when_replaced
 from ctxhub.core.use.entries import Asked, Behind, Kind, Use
 from ctxhub.core.use.services import write_empty_searches, write_use
 
@@ -96,5 +97,6 @@ def _size(behind: Behind) -> int:
 
 _lock = Lock()
 _adding_up: dict[Kind, Use] = {}
+when_replaced.append(_adding_up.clear)
 WRITER = BackgroundWriter("counting use", _write, seconds=SECONDS, at_once=AT_ONCE)
 EMPTY_SEARCHES = BackgroundWriter("noting searches that found nothing", write_empty_searches, seconds=SECONDS)

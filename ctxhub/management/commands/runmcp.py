@@ -93,14 +93,14 @@ def find_caller(project: str | None, agent: str, scopes: str, session: str = "")
 
 def admission(slug: str | None, agent: str, scopes: str) -> Callable[[Caller], Caller]:
     """A function that narrows the token's caller to one project, some scopes, one agent."""
-    project = find_project(slug) if slug else None
+    project = find_project(slug) if slug else None  # Its id is another one once the database is replaced.
     granted = frozenset(clean_scopes(scopes.split(",")) if scopes else ALL_SCOPES)
     name = clean_agent(agent, "--agent") if agent else ""
     if project and name:
         refuse_name_of_person(Caller(project=project, agent=name))
 
     def admit(caller: Caller) -> Caller:
-        if project and caller.project_id != project.pk:
+        if project and caller.project.slug != project.slug:
             raise NotAllowed(f"This server is for {project.slug!r} only.", hint="Use one of its tokens.")
         caller = replace(caller, scopes=caller.scopes & granted)
         return caller.named(name) if name and not caller.pinned else caller

@@ -7,6 +7,7 @@ from datetime import datetime
 from ctxhub.core.kit.background import BackgroundWriter
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.frozen import frozen
+from ctxhub.core.kit.replaced_file import when_replaced
 from ctxhub.core.kit.transactions import try_touch_transaction
 from memory.snapshots.sql.accesses import COUNTED_EVERY, count_accesses, mark_hits
 
@@ -74,4 +75,5 @@ def _forget(keys: list[Key]) -> None:
 # When this process last noted a read: spares writes, and counts right where agents take turns.
 _noted: dict[Key, datetime] = {}
 _lock = threading.Lock()
+when_replaced.append(_noted.clear)
 _WRITER = BackgroundWriter("noting what snapshots were read", _write)

@@ -9,6 +9,7 @@ from ctxhub.core.kit import sql
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import NotAllowed, shown
 from ctxhub.core.kit.inputs import WORD_LENGTH
+from ctxhub.core.kit.replaced_file import when_replaced
 from ctxhub.core.models import Agent
 from ctxhub.core.text.invisible import bare
 
@@ -118,3 +119,4 @@ _PEOPLE = """
 _names: dict[int, tuple[float, frozenset[str]]] = {}
 _generation = 0
 _lock = threading.Lock()
+when_replaced.append(forget_names)

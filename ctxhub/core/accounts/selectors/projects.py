@@ -2,11 +2,29 @@
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from typing import TypeVar
 
+from ctxhub.core.kit.caller import Caller, Window
+from ctxhub.core.kit.errors import NotFound
 from ctxhub.core.models import Project
 
 EntryT = TypeVar("EntryT")
+
+
+def find_again(caller: Caller) -> Caller:
+    """The caller in the project of the same name, once the database is another one.
+
+    Its window is in no session there. Raises NotFound if there is none.
+    """
+    slug = caller.project.slug
+    project = Project.objects.filter(slug=slug).first()
+    if project is None:
+        raise NotFound(
+            f"The database was replaced, and the one there now has no project {slug!r}.",
+            hint="Ask the administrator; a server for another project is started with --project.",
+        )
+    return replace(caller, project=project, window=Window())
 
 
 def by_existing_project(

@@ -18,6 +18,7 @@ from ctxhub.core.kit.errors import InvalidInput, Unauthenticated, unknown_word
 from ctxhub.core.kit.failures import is_unwritable, log_failure
 from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.kit.inputs import WORD_LENGTH, clean_new_name
+from ctxhub.core.kit.replaced_file import when_replaced
 from ctxhub.core.kit.transactions import try_touch_transaction, write_transaction
 from ctxhub.core.models import AccessToken, Agent, Project
 from ctxhub.core.toolbox.rates import count_request
@@ -239,3 +240,4 @@ def _agent_row(project: Project, name: str) -> Agent:
 _verified: dict[str, tuple[float, Caller]] = {}
 _generation = 0
 _lock = threading.Lock()
+when_replaced.append(forget_tokens)

@@ -14,6 +14,7 @@ from ctxhub.core.kit.background import BackgroundWriter
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import NotAllowed
 from ctxhub.core.kit.failures import log_failure
+from ctxhub.core.kit.replaced_file import when_replaced
 from ctxhub.core.kit.transactions import try_touch_transaction, try_write_lock, write_transaction
 from ctxhub.core.vocabulary.services.names import register_agent
 
@@ -72,4 +73,5 @@ def is_registered(caller: Caller) -> bool:
 # When this process last updated each agent: only a throttle, never a source of ids.
 _touched: dict[tuple[int, str], float] = {}
 _lock = threading.Lock()
+when_replaced.append(_touched.clear)
 LATER = BackgroundWriter("noting which agents were seen", _register_all)

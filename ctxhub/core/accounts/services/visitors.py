@@ -8,6 +8,7 @@ from django.db import models
 from ctxhub.core.events.services.cleanup import cleanup_tasks, in_words
 from ctxhub.core.events.services.events import Change, record
 from ctxhub.core.kit import sql
+from ctxhub.core.kit.replaced_file import when_replaced
 from ctxhub.core.models import Agent
 
 VISITORS_LAST = timedelta(days=7)
@@ -91,5 +92,6 @@ def _is_indexed(field: "models.ForeignKey[Agent, Agent]") -> bool:
 
 # When this process last checked each project: only a throttle.
 _looked: dict[int, datetime] = {}
+when_replaced.append(_looked.clear)
 
 cleanup_tasks.append(lambda project_id, now, _: remove_visitors(project_id, now))

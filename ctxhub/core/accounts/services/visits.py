@@ -9,6 +9,7 @@ from django.contrib.auth import get_user_model
 from ctxhub.core.accounts.models.visit import Visit
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.background import BackgroundWriter
+from ctxhub.core.kit.replaced_file import when_replaced
 from ctxhub.core.kit.transactions import touch_transaction
 
 ENDS_AFTER = timedelta(minutes=30)
@@ -52,4 +53,5 @@ def _store(user_id: int, at: datetime) -> None:
 # When this process last noted each person: only a throttle.
 _noted: dict[int, datetime] = {}
 _lock = threading.Lock()
+when_replaced.append(_noted.clear)
 LATER = BackgroundWriter("noting visits of people", _write)

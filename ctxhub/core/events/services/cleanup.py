@@ -19,6 +19,7 @@ from ctxhub.core.kit.batches import ROWS_AT_ONCE, do_first, in_batches
 from ctxhub.core.kit.caller import ADMIN, Caller
 from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.kit.inputs import clean_moment
+from ctxhub.core.kit.replaced_file import when_replaced
 from ctxhub.core.kit.transactions import write_transaction
 from ctxhub.core.text.plurals import counted
 from ctxhub.core.vocabulary.services.names import register_agent
@@ -156,3 +157,4 @@ def _moment(caller: Caller, plural: str, value: str) -> datetime:
 
 # When this process last cleaned each project, and how long it waits since then: only a throttle.
 _cleaned: dict[int, tuple[datetime, timedelta]] = {}
+when_replaced.append(_cleaned.clear)
