@@ -9,7 +9,7 @@ from django.utils import timezone
 from ctxhub.core.accounts.selectors.config import read_config
 from ctxhub.core.admin.access import shown_project
 from ctxhub.core.kit.failures import failure_of, is_outage, is_unwritable, log_failure
-from ctxhub.core.kit.newer_schema import NewerSchema, refuse_newer_schema
+from ctxhub.core.kit.newer_schema import NewerSchema, OlderSchema, refuse_newer_schema, refuse_older_schema
 from ctxhub.core.kit.outcomes import telling_outcome
 from ctxhub.core.kit.replaced_file import Removed, Replaced, refuse_replaced
 
@@ -66,13 +66,15 @@ class DatabaseFailures:
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         is_form = request.method not in READS and not request.path.startswith("/api/")
         try:
+            if request.path.startswith("/admin/"):
+                refuse_older_schema()
             if is_form:
                 refuse_newer_schema()
             with telling_outcome():
                 response = self.get_response(request)
             if is_form:
                 refuse_replaced()
-        except (NewerSchema, Replaced, Removed) as error:
+        except (NewerSchema, OlderSchema, Replaced, Removed) as error:
             return _failure_page(request, error)
         return response
 
@@ -88,6 +90,7 @@ def _failure_page(request: HttpRequest, error: Exception) -> HttpResponse:
     title = "Not saved" if is_refused else "The database does not answer"
     context = {"title": title, "message": failure.message, "hint": failure.hint}
     response = render(request, "503.html", context, status=503)
-    response.headers["Retry-After"] = str(failure.details["retry_after"])
+    if "retry_after" in failure.details:
+        response.headers["Retry-After"] = str(failure.details["retry_after"])
     response._has_been_logged = True  # type: ignore[attr-defined]  # Else Django logs it again.
     return response

@@ -184,7 +184,7 @@ def nothing_remembered() -> None:
     visitors._looked.clear()
     failures._unwritable_at.clear()
     failures._newer_at.clear()
-    newer_schema._known.unknown = ()
+    newer_schema._known.unknown = newer_schema._known.lacking = ()
     accesses._noted.clear()
     tally._adding_up.clear()
     counts._remembered.clear()

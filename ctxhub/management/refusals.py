@@ -14,7 +14,7 @@ from django.db.migrations.recorder import MigrationRecorder
 from ctxhub.core.kit.errors import CtxhubError
 from ctxhub.core.kit.failures import UNWRITABLE, is_unwritable
 from ctxhub.core.kit.hub_files import Missing, NotAHub
-from ctxhub.core.kit.newer_schema import find_unknown_migrations
+from ctxhub.core.kit.newer_schema import find_lacking_migrations, find_unknown_migrations
 from ctxhub.core.kit.write_queue import UNWRITABLE_FILES
 
 SECONDS_TO_CONNECT = 5
@@ -83,6 +83,18 @@ def refuse_newer() -> None:
             "A newer version of ctxhub has migrated the database: this one does not know "
             f"{', '.join(unknown)}. Update the code (git pull), or restore the backup that was made before."
         )
+
+
+def refuse_other_schema() -> None:
+    """As `refuse_unmigrated`, without loading the migrations while their names tell that all are applied."""
+    try:
+        is_complete = not find_lacking_migrations()
+    except DatabaseError:
+        is_complete = False
+    if is_complete:
+        refuse_newer()
+    else:
+        refuse_unmigrated()
 
 
 def refuse_unmigrated() -> None:

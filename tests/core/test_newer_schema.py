@@ -16,10 +16,18 @@ from ctxhub.core.accounts.services.access_tokens import create_token
 from ctxhub.core.kit import newer_schema
 from ctxhub.core.kit.background import BackgroundWriter, When
 from ctxhub.core.kit.caller import Caller
-from ctxhub.core.kit.failures import NEWER
-from ctxhub.core.kit.newer_schema import NewerSchema, find_unknown_migrations, look, look_if_due
+from ctxhub.core.kit.failures import NEWER, OLDER, OLDER_HINT, failure_of
+from ctxhub.core.kit.newer_schema import (
+    NewerSchema,
+    OlderSchema,
+    find_lacking_migrations,
+    find_unknown_migrations,
+    look,
+    look_if_due,
+)
 from ctxhub.core.kit.transactions import touch_transaction, try_touch_transaction
 from ctxhub.core.models import Project
+from ctxhub.core.toolbox.dispatch import call
 from ctxhub.management.refusals import refuse_newer, refuse_unmigrated
 from ctxhub.mcp import schema_watch
 from memory.decisions.selectors.decisions import find_decision
@@ -73,6 +81,71 @@ def test_other_apps_may_have_whatever_they_like() -> None:
     MigrationRecorder(connection).record_applied("auth", "0099_of_a_newer_django")
     assert find_unknown_migrations() == ()
     MigrationRecorder(connection).record_unapplied("auth", "0099_of_a_newer_django")
+
+
+# -- What is lacking -------------------------------------------------------------------------------
+
+
+@pytest.mark.usefixtures("db")
+def test_a_complete_database_lacks_nothing() -> None:
+    assert find_lacking_migrations() == ()
+
+
+@pytest.fixture
+def older(apollo: Project) -> Iterator[None]:
+    """The last migration of messages was not applied. The running process has learned of it."""
+    MigrationRecorder(connection).record_unapplied(*LATEST)
+    look()
+    yield
+    MigrationRecorder(connection).record_applied(*LATEST)
+
+
+LATEST = ("tracking", sorted(name for app, name in newer_schema._known.names if app == "tracking")[-1])
+
+
+@pytest.mark.usefixtures("db")
+def test_what_stands_for_others_is_not_lacking_beside_them() -> None:
+    squashed = ("core", "0001_squashed_0010_sign_in_failures")
+    MigrationRecorder(connection).record_unapplied(*squashed)
+    try:
+        assert find_lacking_migrations() == ()
+    finally:
+        MigrationRecorder(connection).record_applied(*squashed)
+
+
+def test_every_call_on_an_older_database_says_so(older: None, ada: Caller) -> None:
+    for run in (
+        lambda: call(ada, "decision", {"action": "list"}),
+        lambda: set_decision(caller=ada, key="k", value=1),
+    ):
+        with pytest.raises(OlderSchema):
+            run()
+    failure = failure_of(OlderSchema())
+    assert (failure.message, failure.hint) == (OLDER.format(count=1, first=".".join(LATEST)), OLDER_HINT)
+    assert "retry_after" not in failure.details
+
+
+@pytest.fixture
+def secret(apollo: Project) -> str:
+    return create_token(project=apollo, agent="ada", scopes=["read", "write"]).secret
+
+
+@pytest.fixture
+def person(db: None) -> Client:
+    return superuser()
+
+
+def test_over_http_it_is_503_without_a_time(secret: str, person: Client, older: None) -> None:
+    answer = Client().get("/api/v1/projects/apollo/decisions/", headers={"Authorization": f"Bearer {secret}"})
+    assert (answer.status_code, "Retry-After" in answer) == (503, False)
+    assert answer.json()["hint"] == OLDER_HINT
+    page = person.get("/admin/")
+    assert (page.status_code, "Retry-After" in page) == (503, False)
+
+
+def test_the_first_call_after_the_migration_is_served(older: None, ada: Caller) -> None:
+    MigrationRecorder(connection).record_applied(*LATEST)
+    assert set_decision(caller=ada, key="k", value="x")["result"] == "created"
 
 
 # -- Commands --------------------------------------------------------------------------------------

@@ -38,6 +38,7 @@ from ctxhub.core.kit.caller import ADMIN, READ, WRITE, Caller, acting
 from ctxhub.core.kit.errors import InvalidInput, NotFound, unknown_word
 from ctxhub.core.kit.headers import header_text
 from ctxhub.core.kit.listing import with_arrays
+from ctxhub.core.kit.newer_schema import refuse_older_schema
 from ctxhub.core.kit.read_limit import limited_read
 from ctxhub.core.text.token_count import count_tokens
 from ctxhub.core.toolbox.arguments import Argument
@@ -130,6 +131,7 @@ class HubViewSet(GenericViewSet[Any]):
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         if request.method not in self.allowed_methods:
             self._refuse_method(request, **kwargs)
+        refuse_older_schema()
         super().initial(request, *args, **kwargs)
         self.check_place(request, **kwargs)
         self.kwargs.update(ids_of_refs(kwargs))  # The action is called with these.

@@ -10,7 +10,7 @@ from django.db import DatabaseError, InterfaceError, OperationalError
 from ctxhub.core.kit.errors import CtxhubError
 from ctxhub.core.kit.hub_connection import LeftLog
 from ctxhub.core.kit.hub_files import Missing
-from ctxhub.core.kit.newer_schema import NewerSchema
+from ctxhub.core.kit.newer_schema import NewerSchema, OlderSchema, lacking_migrations
 from ctxhub.core.kit.outcomes import may_be_done
 from ctxhub.core.kit.replaced_file import Removed, Replaced
 from ctxhub.core.kit.write_queue import NoLockFile, QueueTimeout
@@ -32,6 +32,8 @@ UNWRITABLE = f"The hub cannot write: its disk is full or read-only. {NOTHING_WRI
 UNWRITABLE_HINT = "Reading goes on. Ask the administrator to free space or to make the database writable."
 NEWER = "A newer version of ctxhub has migrated the database: this process writes no more. It wrote nothing."
 NEWER_HINT = "Restart this process, which runs the older version; ask the administrator. Reading goes on."
+OLDER = "The database lacks {count} migration(s), the first is {first}: it is of an older version than this."
+OLDER_HINT = "Ask the administrator to run `manage.py setup`."
 REPLACED = "The database was replaced during this call: the one there now has nothing of it. Call again."
 MISSING = "The file of the database is not there: it was removed or moved away."
 MISSING_HINT = "The hub goes on as soon as there is one again; ask the administrator."
@@ -79,6 +81,9 @@ def _other_database(error: Exception) -> Failure | None:
     """What is wrong if another database lies at the path, or none."""
     if isinstance(error, Replaced):
         return Failure(REPLACED, retry_after=REPLACED_RETRY_SECONDS)
+    if is_older(error):
+        lacking = lacking_migrations()
+        return Failure(OLDER.format(count=len(lacking), first=lacking[0]), hint=OLDER_HINT)
     if isinstance(error, Removed) or isinstance(error.__cause__, Missing):
         return Failure(f"{MISSING} {NOTHING_WRITTEN}", hint=MISSING_HINT, retry_after=RETRY_SECONDS)
     if isinstance(error.__cause__, LeftLog):
@@ -94,7 +99,9 @@ def log_failure(what: str, error: Exception, *, level: int = logging.ERROR) -> N
     if isinstance(error, QueueTimeout):
         logger.log(level, "%s failed: no turn to write: %s", what, reason)
     elif isinstance(error, NewerSchema):
-        _log_newer(level, what, reason)
+        _log_other_schema(level, what, f"restart this process, {reason}")
+    elif isinstance(error, OlderSchema):
+        _log_other_schema(level, what, f"run `manage.py setup`, {reason}")
     elif is_unwritable(error):
         note_unwritable()
         logger.log(level, "%s failed: the database cannot be written (%s)", what, reason)
@@ -104,12 +111,12 @@ def log_failure(what: str, error: Exception, *, level: int = logging.ERROR) -> N
         logger.log(level, "%s failed", what, exc_info=error)
 
 
-def _log_newer(level: int, what: str, reason: str) -> None:
+def _log_other_schema(level: int, what: str, reason: str) -> None:
     """Once a minute: every write fails, and those of the background are tried every second."""
     now = time.monotonic()
     if not _newer_at or now - _newer_at[-1] >= NEWER_LOGGED_EVERY_SECONDS:
         _newer_at.append(now)
-        logger.log(level, "%s failed: restart this process, %s", what, reason)
+        logger.log(level, "%s failed: %s", what, reason)
 
 
 def is_unwritable(error: BaseException) -> bool:
@@ -122,9 +129,14 @@ def is_unwritable(error: BaseException) -> bool:
     return state in POSTGRES_UNWRITABLE or any(words in str(error).lower() for words in SQLITE_UNWRITABLE)
 
 
+def is_older(error: BaseException) -> bool:
+    """Whether the database lacks migrations, and failed for that reason, as far as can be told."""
+    return isinstance(error, DatabaseError) and bool(lacking_migrations())
+
+
 def is_outage(error: BaseException) -> bool:
-    """Whether the database is unreachable or unwritable: a later call may succeed."""
-    return isinstance(error, DATABASE_AWAY) or is_unwritable(error)
+    """Whether the database is unreachable, unwritable or lacks migrations: a later call may succeed."""
+    return isinstance(error, DATABASE_AWAY) or is_unwritable(error) or is_older(error)
 
 
 def note_unwritable() -> None:

@@ -1,12 +1,13 @@
-"""Tells that the database was migrated by a newer version, whose tables this process does not know.
+"""Tells that the tables of the database are those of another version than this process.
 
-It reads on, as new tables rarely change what the old ones say, but writes no more: it would leave out what
-newer code relies on.
+With those of a newer one it reads on, as new tables rarely change what the old ones say, but writes no more:
+it would leave out what newer code relies on. With those of an older one it does nothing: what it asks for may
+not be there.
 """
 
 import logging
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from importlib import import_module
 from pathlib import Path
 
@@ -14,8 +15,13 @@ from django.apps import apps
 from django.conf import settings
 from django.db import Error, OperationalError, connection
 
+from ctxhub.core.kit.replaced_file import when_replaced
+
 SECONDS_BETWEEN_LOOKS = 20.0
-RETIRED: frozenset[tuple[str, str]] = frozenset()
+Migration = tuple[str, str]
+"""App and name."""
+
+RETIRED: frozenset[Migration] = frozenset()
 """Migrations (app, name) of earlier versions whose files are gone, and that no other one replaces."""
 
 logger = logging.getLogger(__name__)
@@ -25,14 +31,20 @@ class NewerSchema(OperationalError):
     """This process must not write: a newer version has migrated the database."""
 
 
+class OlderSchema(OperationalError):
+    """This process does nothing: the database lacks migrations, as one does that was restored."""
+
+
 class _Known:
     """What this process knew when it started: later the files may be those of a newer version."""
 
     def __init__(self) -> None:
-        self.names: frozenset[tuple[str, str]] = frozenset()
-        self.replaced: frozenset[tuple[str, str]] | None = None
+        self.names: frozenset[Migration] = frozenset()
+        self.replaced: Mapping[Migration, frozenset[Migration]] | None = None
         self.apps: tuple[str, ...] = ()
         self.unknown: tuple[str, ...] = ()
+        self.lacking: tuple[str, ...] = ()
+        self.is_to_look = False
         self.looked_at = float("-inf")
 
 
@@ -61,23 +73,50 @@ def _names_in(package: str) -> Iterable[str]:
 
 def find_unknown_migrations() -> tuple[str, ...]:
     """The applied migrations of ours that this code does not know, as `memory.0012_bin`, in order."""
+    return _unknown(_applied())
+
+
+def find_lacking_migrations() -> tuple[str, ...]:
+    """Those of this code that are not applied, as `core.0014_invitations`, in order."""
+    return _lacking(_applied())
+
+
+def _applied() -> set[Migration]:
     marks = ", ".join(["%s"] * len(_known.apps))
     with connection.cursor() as cursor:
         cursor.execute(f"SELECT app, name FROM django_migrations WHERE app IN ({marks})", _known.apps)
-        applied = set(cursor.fetchall())
+        return set(cursor.fetchall())
+
+
+def _unknown(applied: set[Migration]) -> tuple[str, ...]:
     unknown = applied - _known.names - RETIRED
     if unknown:
-        unknown -= _replaced()
-    return tuple(sorted(f"{app}.{name}" for app, name in unknown))
+        unknown -= {one for replaced in _replaced().values() for one in replaced}
+    return _in_words(unknown)
 
 
-def _replaced() -> frozenset[tuple[str, str]]:
-    """What the squashed migrations of this code replace. Read when it is needed: it imports all of them."""
+def _lacking(applied: set[Migration]) -> tuple[str, ...]:
+    """Without those that squashed ones stand for, and squashed ones whose replaced ones are all applied."""
+    lacking = _known.names - applied
+    if lacking:
+        replaced = _replaced()
+        lacking -= {one for squashed, ones in replaced.items() if squashed in applied for one in ones}
+        lacking -= {squashed for squashed, ones in replaced.items() if ones <= applied}
+    return _in_words(lacking)
+
+
+def _in_words(migrations: Iterable[Migration]) -> tuple[str, ...]:
+    return tuple(sorted(f"{app}.{name}" for app, name in migrations))
+
+
+def _replaced() -> Mapping[Migration, frozenset[Migration]]:
+    """What each squashed migration of this code replaces. Read when it is needed: it imports all of them."""
     if _known.replaced is None:
         names = {config.label: config.name for config in apps.get_app_configs()}
-        modules = (import_module(f"{names[app]}.migrations.{name}") for app, name in sorted(_known.names))
-        replaced = (getattr(module.Migration, "replaces", ()) for module in modules)
-        _known.replaced = frozenset((app, name) for of_one in replaced for app, name in of_one)
+        ones = sorted(_known.names)
+        modules = [import_module(f"{names[app]}.migrations.{name}") for app, name in ones]
+        found = {one: frozenset(module.Migration.replaces) for one, module in zip(ones, modules, strict=True)}
+        _known.replaced = {squashed: replaced for squashed, replaced in found.items() if replaced}
     return _known.replaced
 
 
@@ -85,21 +124,30 @@ def _replaced() -> frozenset[tuple[str, str]]:
 
 
 def look() -> None:
-    """Look whether the database is newer than this process: one query, outside of any call. Never fails."""
-    _known.looked_at = time.monotonic()
+    """Look of which version the database is: one query, outside of any call. Never fails."""
+    _known.looked_at, _known.is_to_look = time.monotonic(), False
     try:
-        unknown = find_unknown_migrations()
+        applied = _applied()
+        unknown, lacking = _unknown(applied), _lacking(applied)
     except Error:  # What follows tells what is wrong.
         logger.debug("The migrations of the database cannot be read.", exc_info=True)
         return
     if unknown and not _known.unknown:
         logger.error("Restart this process: a newer version has applied %s.", ", ".join(unknown))
-    _known.unknown = unknown
+    if lacking and not _known.lacking:
+        logger.error("Run `manage.py setup`: the database lacks %s.", ", ".join(lacking))
+    _known.unknown, _known.lacking = unknown, lacking
+
+
+@when_replaced.append
+def look_soon() -> None:
+    """Look before the next call."""
+    _known.is_to_look = True
 
 
 def look_if_due() -> None:
-    """Look, if the last time was a while ago."""
-    if time.monotonic() - _known.looked_at >= SECONDS_BETWEEN_LOOKS:
+    """Look, if the last time was a while ago, or for the end of what stops every call."""
+    if _known.is_to_look or _known.lacking or time.monotonic() - _known.looked_at >= SECONDS_BETWEEN_LOOKS:
         look()
 
 
@@ -111,6 +159,19 @@ def is_newer() -> bool:
 def unknown_migrations() -> tuple[str, ...]:
     """Those found when it was last looked at."""
     return _known.unknown
+
+
+def lacking_migrations() -> tuple[str, ...]:
+    """Those found when it was last looked at."""
+    return _known.lacking
+
+
+def refuse_older_schema() -> None:
+    """Raise OlderSchema for any call, if the database lacks migrations. Costs no query while all is well."""
+    if _known.is_to_look or _known.lacking:
+        look()
+    if _known.lacking:
+        raise OlderSchema(f"the database lacks {', '.join(_known.lacking)}")
 
 
 def refuse_newer_schema() -> None:

@@ -7,7 +7,12 @@ from django.db import OperationalError, connection, transaction
 
 from ctxhub.core.kit.batches import counted_write, early_writes
 from ctxhub.core.kit.lock_times import hold
-from ctxhub.core.kit.newer_schema import is_newer, refuse_newer_schema
+from ctxhub.core.kit.newer_schema import (
+    is_newer,
+    lacking_migrations,
+    refuse_newer_schema,
+    refuse_older_schema,
+)
 from ctxhub.core.kit.outcomes import begin_commit
 from ctxhub.core.kit.read_limit import NO_TIMEOUT, unlimited
 from ctxhub.core.kit.replaced_file import refuse_replaced
@@ -37,10 +42,11 @@ def write_transaction(project_id: int) -> Iterator[None]:
 def touch_transaction() -> Iterator[None]:
     """Open a transaction that only updates a last-seen time: it writes no event, so needs no write lock.
 
-    Raises NewerSchema if this process must not write; after the commit Replaced or Removed, if
+    Raises NewerSchema or OlderSchema if this process must not write; after the commit Replaced or Removed, if
     it was into a file that nobody opens any more.
     """
     refuse_newer_schema()
+    refuse_older_schema()
     if not is_sqlite() or connection.in_atomic_block:
         with unlimited(), transaction.atomic():
             yield
@@ -58,7 +64,7 @@ def try_touch_transaction(wait_seconds: float = 0) -> Iterator[bool]:
     Otherwise a read on SQLite would wait for the writes of any project, such as an import. False, too, if
     this process must not write.
     """
-    if is_newer():
+    if is_newer() or lacking_migrations():
         yield False
         return
     if connection.vendor != "sqlite" or connection.in_atomic_block:

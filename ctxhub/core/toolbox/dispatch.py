@@ -16,6 +16,7 @@ from ctxhub.core.kit.caller import Caller, acting
 from ctxhub.core.kit.errors import CtxhubError, InvalidInput, shown
 from ctxhub.core.kit.inputs import clean_agent, clean_one_of
 from ctxhub.core.kit.listing import Listing, with_rows
+from ctxhub.core.kit.newer_schema import refuse_older_schema
 from ctxhub.core.kit.outcomes import telling_outcome
 from ctxhub.core.kit.read_limit import limited_read
 from ctxhub.core.refusals.services import KIND_OF_NAME, count_refusal, is_refusal, ref_in
@@ -47,6 +48,7 @@ def call(
     """
     try:
         with telling_outcome(), acting(caller):
+            refuse_older_schema()
             return _call(caller, tool_name, arguments, request_id)
     except CtxhubError as error:
         if is_refusal(error):

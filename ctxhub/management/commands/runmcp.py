@@ -37,7 +37,7 @@ class Command(BaseCommand):
         parser.add_argument("--port", type=int, default=8000)
 
     def handle(self, *args: Any, **options: Any) -> None:
-        from ctxhub.management.refusals import refuse_newer
+        from ctxhub.management.refusals import refuse_other_schema
         from ctxhub.mcp.methods import Surface
 
         only = tuple(name.strip() for name in options["tools"].split(",") if name.strip())
@@ -49,7 +49,7 @@ class Command(BaseCommand):
                 return
             serve_calls()
             named = find_session_name(options["session"])
-            refuse_newer()
+            refuse_other_schema()
             caller = find_caller(options["project"], options["agent"], options["scopes"], named)
         except CtxhubError as error:
             raise CommandError(f"{error.message} {error.hint}".strip()) from error
