@@ -52,12 +52,24 @@ def unusable_database(error: DatabaseError | sqlite3.Error) -> str:
     if is_unwritable(error):
         return f"{UNWRITABLE} Free space, or make the database and its folder writable."
     message = str(error).strip().partition("\n")[0]
+    if _is_about_tables(error):
+        return (
+            f"The database cannot be used: {message.rstrip('.')}. Its tables are not those that this version "
+            "of ctxhub makes: run `manage.py setup`, which adds what is missing."
+        )
     found = error if isinstance(error, NotAHub) else error.__cause__
     is_foreign = isinstance(found, NotAHub) and not isinstance(found, Missing)
     return (
         f"The database cannot be used: {message.rstrip('.')}. "
         f"Is DATABASE_URL right{'' if is_foreign else ', and has `manage.py setup` been run'}?"
     )
+
+
+def _is_about_tables(error: DatabaseError | sqlite3.Error) -> bool:
+    """Whether the database was reached, and refused a statement."""
+    found = error if isinstance(error, sqlite3.Error) else error.__cause__
+    is_sql = getattr(found, "sqlite_errorcode", None) == sqlite3.SQLITE_ERROR
+    return is_sql or str(getattr(found, "sqlstate", None) or "").startswith("42")  # The class of such errors.
 
 
 def refuse_unreachable() -> None:

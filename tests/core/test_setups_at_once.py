@@ -1,14 +1,16 @@
 """Several setups of a new hub at once end in one hub; so do setups after one was killed."""
 
 import re
+import sqlite3
 import subprocess
 import sys
 from collections import Counter
 
 import pytest
-from django.db import connection
+from django.db import OperationalError, connection
 
 from ctxhub.core.models import AccessToken, Project
+from ctxhub.management.refusals import unusable_database
 from tests.core.command_line import MANAGE, Installation, installation
 
 AT_ONCE = 3
@@ -31,13 +33,30 @@ def test_setups_at_once_end_in_one_hub(django_db_setup: None) -> None:
 
 def start_setup(at: Installation) -> subprocess.Popen[str]:
     return subprocess.Popen(
-        [sys.executable, MANAGE, "setup", "--no-input"],
+        [sys.executable, MANAGE, "setup", "--project", "demo", "--no-input"],
         env=at.environment,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
     )
+
+
+def test_tables_of_another_kind_do_not_put_the_address_in_doubt() -> None:
+    """The database was reached."""
+    for said in ('table "core_agent" already exists', "no such table: core_project"):
+        error = OperationalError(said)
+        error.__cause__ = refused_by_sqlite(said)
+        told = unusable_database(error)
+        assert "DATABASE_URL" not in told
+        assert said in told
+        assert "manage.py setup" in told
+
+
+def refused_by_sqlite(said: str) -> sqlite3.Error:
+    error = sqlite3.OperationalError(said)
+    error.sqlite_errorcode = sqlite3.SQLITE_ERROR
+    return error
 
 
 def test_a_migrate_that_was_interrupted_can_be_run_again(django_db_setup: None) -> None:
