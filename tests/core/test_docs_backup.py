@@ -96,9 +96,16 @@ def test_a_backup_of_sqlite_is_its_users_alone_and_restores_what_was_stored(
     assert modes(folder) == {"secret_key": 0o600, "ctxhub.sqlite3": 0o600}
 
     database.execute("DELETE FROM kept")
-    database.close()
-    run(commands('install -m 600 "$BACKUP/ctxhub.sqlite3"'), checkout, backups, programs, BACKUP=str(folder))
+    restore = commands('install -m 600 "$BACKUP/ctxhub.sqlite3"').replace(".venv/bin/python", "echo")
+    run(restore, checkout, backups, programs, BACKUP=str(folder))
     assert modes(checkout / "var")["ctxhub.sqlite3"] == 0o600
+    assert database.execute("SELECT text FROM kept").fetchall() == [], "it still has the replaced file open"
+    names = {each.name for each in (checkout / "var").iterdir()}
+    assert names == {
+        "secret_key",
+        "ctxhub.sqlite3",
+        *(f"replaced.sqlite3{end}" for end in ("", "-wal", "-shm")),
+    }
     with closing(sqlite3.connect(checkout / "var/ctxhub.sqlite3")) as restored:
         assert restored.execute("SELECT text FROM kept").fetchall() == [("stored",)]
 
