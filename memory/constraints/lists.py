@@ -11,6 +11,7 @@ from ctxhub.core.kit.inputs import WORD_LENGTH, clean_choice, clean_match, clean
 from ctxhub.core.kit.listing import Listing, preview
 from ctxhub.core.kit.pages import Condition, ListPlan, Page, link_filters
 from ctxhub.core.kit.priority import Priority
+from ctxhub.core.paths.stale_rows import stale_filter
 from ctxhub.core.vocabulary.selectors.names import Vocabulary, find_vocabulary, scope_ids_of
 from memory.constraints.models import ConstraintStatus
 from memory.constraints.rows import CONSTRAINTS, ORDER, ConstraintRow, ranks_of
@@ -32,6 +33,7 @@ class ConstraintFilters(TypedDict, total=False):
     scope: str | None
     by: str | None
     status: str | int
+    stale: bool | None
 
 
 def find_constraints(
@@ -76,8 +78,15 @@ def _plan(project_id: int, filters: ConstraintFilters) -> ListPlan:
         or (category and not vocabulary.categories)
     ):
         return ListPlan(order=ORDER, is_empty=True)
+    stale = stale_filter(project_id, "constraint", filters.get("stale"))
+    if stale.ids == []:
+        return ListPlan(order=ORDER, is_empty=True)
+    conditions += stale.conditions
     links = CONSTRAINTS.links
     linked = link_filters(links["tags"], tag_ids, links["scopes"], scope_ids, match_all=match_all)
+    if stale.ids is not None:
+        conditions += [links_of.to_any(ids) for links_of, ids in linked]
+        return ListPlan(conditions, ORDER, ids=stale.ids, ranges=ranks)
     return ListPlan.along(linked, conditions, order=ORDER, ranges=ranks)
 
 

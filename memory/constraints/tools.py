@@ -17,6 +17,7 @@ from ctxhub.core.toolbox.argument_types import (
     Limit,
     Match,
     Number,
+    OnlyStale,
     OptionalWord,
     Paths,
     Says,
@@ -105,10 +106,12 @@ def list_(
     limit: Limit = 20,
     cursor: Cursor | None = None,
     full: Annotated[bool, About("Texts whole, not cut to 200 characters.")] = False,
+    stale: OnlyStale | None = None,
 ) -> Listing:
     """Constraints that pass every filter, the most urgent first, then by category, then the newest.
 
-    Texts are cut to 200 characters unless full. `scope` may be a glob (api/*); `by` is an agent.
+    Texts are cut to 200 characters unless full. `scope` may be a glob (api/*); `by` is an agent. `stale`:
+    true, only those whose files changed since; false, only the others.
     """
     return list_constraints(
         caller.project_id,
@@ -123,6 +126,7 @@ def list_(
         limit=limit,
         cursor=cursor,
         full=full,
+        stale=stale,
     )
 
 

@@ -19,7 +19,8 @@ from ctxhub.core.kit.inputs import (
     clean_words,
 )
 from ctxhub.core.kit.listing import Listing, preview
-from ctxhub.core.kit.pages import Condition, ListPlan, Page, link_filters
+from ctxhub.core.kit.pages import Condition, ListPlan, Page, in_all, link_filters
+from ctxhub.core.paths.stale_rows import stale_filter
 from ctxhub.core.search.alternatives import parse_filter
 from ctxhub.core.search.documents import kind_word, tag_word
 from ctxhub.core.search.engines import Narrowing, Scope
@@ -47,6 +48,7 @@ class DecisionFilters(TypedDict, total=False):
     text: str | None
     since: str | None
     until: str | None
+    stale: bool | None
 
 
 def find_decisions(
@@ -99,17 +101,20 @@ def _plan(project_id: int, sort: str, order: Sequence[str], filters: DecisionFil
     ):
         return empty
     matching = matching_ids(project_id, text, _scope(vocabulary, tags, match_all, filters)) if text else None
-    if matching == []:
-        return empty
+    stale = stale_filter(project_id, "decision", filters.get("stale"))
+    conditions += stale.conditions
     links = DECISIONS.links
     excluded_ids = [vocabulary.tags[tag.casefold()] for tag in excluded if tag.casefold() in vocabulary.tags]
     if excluded_ids:
         conditions.append(links["tags"].to_any(excluded_ids, negated=True))
     linked = link_filters(links["tags"], tag_ids, links["scopes"], scope_ids, match_all=match_all)
-    # A few text matches are read by id. Link tables copy the update time alone, so they serve no other sort.
-    few_ids = matching if matching and len(matching) <= FEW else None
-    if matching and few_ids is None:
-        conditions.append(sql.among("d.id", matching))
+    found = in_all(matching, stale.ids)
+    if found == []:
+        return empty
+    # A few are read by id. Link tables copy the update time alone, so they serve no other sort.
+    few_ids = found if found and len(found) <= FEW else None
+    if found and few_ids is None:
+        conditions.append(sql.among("d.id", found))
     if few_ids is None and sort == "updated":
         return ListPlan.along(linked, conditions, order=order, sort=sort)
     conditions += [links_of.to_any(ids) for links_of, ids in linked]

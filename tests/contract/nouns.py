@@ -391,8 +391,9 @@ UNCOUNTED = {"template", "message", "change", "lease"}
 OF_THE_PAGE = {"limit", "cursor", "max_tokens", "full", "match", "sort", "order", "include_content"}
 # Filters by moments, readers, senders and parents: the tests of the nouns cover them.
 OF_THE_NOUN = {
-    "decision": {"since", "until", "key", "include"},
-    "constraint": {"status"},
+    "decision": {"since", "until", "key", "include", "stale"},
+    "constraint": {"status", "stale"},
+    "memory": {"stale"},
     "workflow": {"active"},
     "scratchpad": {"workflow_id"},
     "message": {"unread", "since", "wait_seconds", "by"},

@@ -91,6 +91,14 @@ def test_lists_are_filtered_and_confirm_in_bulk(
     assert kind not in counts(ada)
 
 
+def test_lists_leave_out_what_is_stale(client: Client, pages: list[str]) -> None:
+    text = shown(client, "/admin/memory/decision/", stale="no")
+    assert f'href="{pages[0]}' not in text
+    assert "fresh" in text
+    for kind, page in zip(("constraint", "memory"), pages[1:], strict=True):
+        assert f'href="{page}' not in shown(client, f"/admin/memory/{kind}/", stale="no")
+
+
 def test_the_list_of_all_kinds_shows_what_is_stale(client: Client, pages: list[str]) -> None:
     text = shown(client, LIST)
     assert all(f'href="{page}"' in text for page in pages)

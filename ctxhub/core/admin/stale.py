@@ -31,25 +31,27 @@ from ctxhub.core.links import Head, ObjectKey
 from ctxhub.core.models import PathPattern, Project
 from ctxhub.core.paths.selectors import Stale, StaleProject, find_stale, find_stale_projects, nouns_with_paths
 from ctxhub.core.paths.services.confirming import confirm
+from ctxhub.core.paths.stale_rows import STALE
 from ctxhub.core.registry import plural
 from ctxhub.core.templatetags.moments import moment
 from ctxhub.core.text.plurals import counted, enumerated, often
 
 
 class StaleFilter(DropdownFilter):
-    """Of an admin with a `ref_kind`: the rows that are stale."""
+    """Of an admin with a `ref_kind`: the rows that are stale, or those that are not."""
 
     title = parameter_name = "stale"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
         self.kind, self.project_ids = model_admin.ref_kind, shown_project_ids(request)
-        return [("yes", "stale")]
+        return [("yes", "stale"), ("no", "not stale")]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
         if not self.value():
             return queryset
-        stale = PathPattern.unscoped.filter(project__in=self.project_ids, kind=self.kind, stale__gt=0)
-        return queryset.filter(pk__in=stale.values("object_id"))
+        stale = PathPattern.unscoped.filter(STALE, project__in=self.project_ids, kind=self.kind)
+        ids = stale.values("object_id")
+        return queryset.exclude(pk__in=ids) if self.value() == "no" else queryset.filter(pk__in=ids)
 
 
 class PathRowsAdmin(NounAdmin):
@@ -130,7 +132,7 @@ class StaleRowAdmin(ProjectAdmin):
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[PathPattern]:
         rows: QuerySet[PathPattern] = super().get_queryset(request)
-        return rows.filter(stale__gt=0, position=0)
+        return rows.filter(STALE)
 
     def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[ChangeList]:
         return StaleList
@@ -226,7 +228,7 @@ def _stale_need(stale: StaleProject, reader: Reader) -> Need:
 
 
 def stale_amounts(project_ids: Sequence[int], list_url: ListUrl) -> list[Amount]:
-    stale = PathPattern.unscoped.filter(project__in=project_ids, stale__gt=0)
+    stale = PathPattern.unscoped.filter(STALE, project__in=project_ids)
     return [Amount("stale objects", counting(stale), list_url("core_pathpattern"))]
 
 

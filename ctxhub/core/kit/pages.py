@@ -103,6 +103,15 @@ class Range:
 ALL = Range()
 
 
+def in_all(*found: Sequence[int] | None) -> list[int] | None:
+    """The ids that all of these have, in the order of the first; None if none of them limits the list."""
+    limits = [ids for ids in found if ids is not None]
+    if not limits:
+        return None
+    kept = [frozenset(ids) for ids in limits[1:]]
+    return [row_id for row_id in limits[0] if all(row_id in ids for ids in kept)]
+
+
 @frozen
 class ListPlan:
     """How to read a list: the `conditions` on its rows, and its `order`, which needs a matching index.

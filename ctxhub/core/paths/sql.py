@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 from django.db import connection
 
 from ctxhub.core.kit import sql
+from ctxhub.core.paths.stale_rows import stale_patterns
 
 
 class NewEvent(NamedTuple):
@@ -106,7 +107,7 @@ def read_stale(
     found = sql.rows(
         f"""
         SELECT kind, object_id, stale, stale_since FROM core_pathpattern
-        WHERE {of_kinds} AND {of_ids} AND position = 0 AND stale > 0 AND project_id = %s""",
+        WHERE {of_kinds} AND {of_ids} AND {stale_patterns()} AND project_id = %s""",
         [*kind_values, *id_values, project_id],
     )
     return [(kind, object_id, count, sql.read_time(since)) for kind, object_id, count, since in found]
@@ -133,9 +134,9 @@ def read_stale_kinds(project_ids: Sequence[int]) -> list[StaleKind]:
         f"""
         SELECT g.project_id, g.kind, g.objects, f.pattern, f.stale, f.stale_since
         FROM (SELECT p.project_id, p.kind, count(*) AS objects FROM core_pathpattern p
-            WHERE {among} AND p.stale > 0 GROUP BY p.project_id, p.kind) g
+            WHERE {among} AND {stale_patterns("p")} GROUP BY p.project_id, p.kind) g
         JOIN core_pathpattern f ON f.id = (
-            SELECT x.id FROM core_pathpattern x WHERE x.project_id = g.project_id AND x.stale > 0
+            SELECT x.id FROM core_pathpattern x WHERE x.project_id = g.project_id AND {stale_patterns("x")}
             ORDER BY x.stale_since, x.id LIMIT 1)
         ORDER BY g.project_id, g.kind""",
         values,

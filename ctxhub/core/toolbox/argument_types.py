@@ -309,6 +309,14 @@ ByAgent = Annotated[str, About("By this agent.")]
 ByAgentUndeclared = Annotated[ByAgent, UNDECLARED]
 WithTags = Annotated[Words, About("With these tags.")]
 Match = Annotated[str, Says("any|all", in_description=False), About("Any of the tags (left out), or all.")]
+OnlyStale = Annotated[
+    bool,
+    About(
+        "Only those that are stale: their files changed since they were written or confirmed. false: only"
+        " the others; left out: all."
+    ),
+    UNDECLARED,
+]
 AT_MOST_A_PAGE = {"minimum": 1, "maximum": MAX_LIMIT}
 Limit = Annotated[Number, About("How many items a page holds; left out: 20.", AT_MOST_A_PAGE)]
 Cursor = Annotated[str, About("`next` of the page before, as it is.")]

@@ -30,6 +30,7 @@ from ctxhub.core.toolbox.argument_types import (
     Match,
     Number,
     Object,
+    OnlyStale,
     OptionalWord,
     Paths,
     RowsOf,
@@ -219,11 +220,13 @@ def list_(
     limit: Limit = 20,
     cursor: Cursor | None = None,
     full: Annotated[bool, About("Values whole, not cut to 200 characters.")] = False,
+    stale: OnlyStale | None = None,
 ) -> Listing:
     """Decisions that pass every filter, newest first, values cut to 200 characters unless full.
 
     `scope` may be a glob (api/*); `by` is an agent; `text`: all its words are in key, value, reasons or tags
-    ("a phrase", -not, prefix*); `since`, `until`: a time, a time ago ("7d") or an event cursor.
+    ("a phrase", -not, prefix*); `since`, `until`: a time, a time ago ("7d") or an event cursor. `stale`:
+    true, only those whose files changed since; false, only the others.
     """
     return list_decisions(
         caller.project_id,
@@ -242,6 +245,7 @@ def list_(
         limit=limit,
         cursor=cursor,
         full=full,
+        stale=stale,
     )
 
 

@@ -10,6 +10,7 @@ from ctxhub.core.kit.clock import format_time
 from ctxhub.core.kit.inputs import clean_choice, clean_name, clean_words
 from ctxhub.core.kit.listing import Listing, preview
 from ctxhub.core.kit.pages import ListPlan, Page
+from ctxhub.core.paths.stale_rows import stale_filter
 from ctxhub.core.vocabulary.selectors.names import find_vocabulary
 from memory.memories.models.context import STACK_LENGTH
 from memory.memories.models.memory import Difficulty, MemoryType
@@ -28,6 +29,7 @@ class MemoryFilters(TypedDict, total=False):
     difficulty: str | int | None
     tags: Sequence[str] | None
     by: str | None
+    stale: bool | None
 
 
 def find_memories(
@@ -54,21 +56,30 @@ def _plan(project_id: int, filters: MemoryFilters) -> ListPlan:
     tags = clean_words(filters.get("tags"), "tags")
     conditions = _conditions(project_id, filters)
     tag_ids = list(find_vocabulary(project_id, tags=tags).tags.values()) if tags else []
+    stale = stale_filter(project_id, "memory", filters.get("stale"))
+    if (tags and not tag_ids) or stale.ids == []:
+        return ListPlan(is_empty=True)
+    by_tags = bool(tags) and stale.ids is None
     # The first filter uses its index; a plus keeps SQLite, which has no statistics, off the other indexes.
     plus = "+" if connection.vendor == "sqlite" else ""
-    leading = _leading(conditions, bool(tags))
+    leading = _leading(conditions, by_others=by_tags or stale.ids is not None)
+    columns = [
+        (f"{'' if column in leading else plus}d.{column} = %s", [value]) for column, value in conditions
+    ]
+    links = MEMORIES.links["tags"]
+    linked = [links.to_any(tag_ids)] if tags and not by_tags else []
     return ListPlan(
-        [(f"{'' if column in leading else plus}d.{column} = %s", [value]) for column, value in conditions],
-        links=MEMORIES.links["tags"] if tags else None,
-        link_ids=tag_ids,
+        [*columns, *linked, *stale.conditions],
+        links=links if by_tags else None,
+        link_ids=tag_ids if by_tags else (),
+        ids=stale.ids,
         leads="project_id" in leading,
-        is_empty=bool(tags) and not tag_ids,
     )
 
 
-def _leading(conditions: Sequence[tuple[str, Any]], has_tags: bool) -> Sequence[str]:
-    """The columns of the index that the query uses; none with a filter on tags."""
-    if has_tags:
+def _leading(conditions: Sequence[tuple[str, Any]], *, by_others: bool) -> Sequence[str]:
+    """The columns of the index that the query uses; none if rows are found by tags or ids."""
+    if by_others:
         return ()
     first = conditions[0][0] if conditions else "project_id"
     return (first,) if first == "context_id" else ("project_id", first)

@@ -33,6 +33,7 @@ from ctxhub.core.toolbox.argument_types import (
     Lines,
     Number,
     Object,
+    OnlyStale,
     Paths,
     Ref,
     Says,
@@ -279,10 +280,12 @@ def list_(
     by: ByAgent | None = None,
     limit: Limit = 20,
     cursor: Cursor | None = None,
+    stale: OnlyStale | None = None,
 ) -> Listing:
     """Memories that pass every filter, newest first, by their digests.
 
-    `tags`: any of them. Contents are read with get.
+    `tags`: any of them. `stale`: true, only those whose files changed since; false, only the others.
+    Contents are read with get.
     """
     return list_memories(
         caller.project_id,
@@ -294,6 +297,7 @@ def list_(
         by=by,
         limit=limit,
         cursor=cursor,
+        stale=stale,
     )
 
 

@@ -5,6 +5,7 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 from ctxhub.core.kit import sql
+from ctxhub.core.paths.stale_rows import stale_patterns
 from memory.decisions.models.decision import DecisionStatus
 
 # The rows of a decision, or of a batch of them, that a change looks through, the newest first.
@@ -161,10 +162,10 @@ def find_stale(project_id: int, agent_id: int) -> list[tuple[Reader, int, dateti
     Of the newest STALE_READ of the project, and without those that it was told of since they are stale.
     """
     found = sql.rows(
-        """
+        f"""
         WITH p AS MATERIALIZED (
             SELECT kind, object_id, stale, stale_since FROM core_pathpattern
-            WHERE project_id = %s AND stale > 0 AND position = 0 ORDER BY stale_since DESC LIMIT %s)
+            WHERE project_id = %s AND {stale_patterns()} ORDER BY stale_since DESC LIMIT %s)
         SELECT agent_id, session_id, session_name, kind, object_id, max(at), stale, stale_since FROM (
             SELECT b.agent_id, b.session_id, b.session_name, p.kind, p.object_id, b.at,
                 p.stale, p.stale_since

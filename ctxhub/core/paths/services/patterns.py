@@ -9,6 +9,7 @@ from ctxhub.core import registry
 from ctxhub.core.kit import sql
 from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.paths.heads import head_of
+from ctxhub.core.paths.stale_rows import stale_patterns
 from ctxhub.core.search.services.index import forgotten
 
 COLUMNS = ("project_id", "kind", "object_id", "position", "pattern", "head", "stale")
@@ -51,7 +52,7 @@ def confirm_objects(kind: str, object_ids: Sequence[int]) -> None:
         among, values = sql.among("object_id", object_ids)
         sql.execute(
             "UPDATE core_pathpattern SET stale = 0, stale_since = NULL"
-            f" WHERE kind = %s AND {among} AND position = 0 AND stale > 0",
+            f" WHERE kind = %s AND {among} AND {stale_patterns()}",
             [kind, *values],
         )
 
