@@ -7,12 +7,13 @@ from django.db import connection
 
 from ctxhub.core.kit.clock import format_time
 from ctxhub.core.kit.errors import InvalidInput, unknown_word
-from ctxhub.core.kit.inputs import WORD_LENGTH, clean_choice, clean_match, clean_name, clean_words
+from ctxhub.core.kit.inputs import WORD_LENGTH, clean_choice, clean_match, clean_name
 from ctxhub.core.kit.listing import Listing, preview
-from ctxhub.core.kit.pages import Condition, ListPlan, Page, link_filters
+from ctxhub.core.kit.pages import Condition, ListPlan, Page, few_linked, link_filters
 from ctxhub.core.kit.priority import Priority
 from ctxhub.core.paths.stale_rows import stale_filter
-from ctxhub.core.vocabulary.selectors.names import Vocabulary, find_vocabulary, scope_ids_of
+from ctxhub.core.vocabulary.selectors.names import Vocabulary, find_vocabulary, ids_of, scope_ids_of
+from ctxhub.core.vocabulary.tag_filters import read_tag_filters
 from memory.constraints.models import ConstraintStatus
 from memory.constraints.rows import CONSTRAINTS, ORDER, ConstraintRow, ranks_of
 
@@ -58,35 +59,36 @@ def list_constraints(project_id: int, *, full: bool = False, **query: Any) -> Li
 
 
 def _plan(project_id: int, filters: ConstraintFilters) -> ListPlan:
-    tags = clean_words(filters.get("tags"), "tags")
+    tags = read_tag_filters(filters.get("tags"), "tags")
     match_all = clean_match(filters.get("match", "any"))
     scope, layer = filters.get("scope"), filters.get("layer")
     by = clean_name(value, "by") if (value := filters.get("by")) else ""
     value = filters.get("category")
     category = clean_name(value, "category", at_most=WORD_LENGTH) if value else ""
     categories = [category] if category else []
-    vocabulary = find_vocabulary(project_id, agent=by, tags=tags, categories=categories, layers=bool(layer))
-    tag_ids = [vocabulary.tags[tag.casefold()] for tag in tags if tag.casefold() in vocabulary.tags]
+    vocabulary = find_vocabulary(
+        project_id, agent=by, tag_filters=tags, categories=categories, layers=bool(layer)
+    )
+    tagged = vocabulary.found_by(tags)
     scope_ids = scope_ids_of(project_id, scope) if scope else []
     conditions = _column_conditions(vocabulary, filters)
     ranks = ranks_of(_priority(filters), category.casefold() if category else None)
     if (
-        (tags and not tag_ids)
-        or (match_all and len(tag_ids) < len(tags))
+        (tags and not any(tagged))
+        or (match_all and not all(tagged))
         or (scope and not scope_ids)
         or (by and vocabulary.agent_id is None)
         or (category and not vocabulary.categories)
     ):
         return ListPlan(order=ORDER, is_empty=True)
     stale = stale_filter(project_id, "constraint", filters.get("stale"))
-    if stale.ids == []:
-        return ListPlan(order=ORDER, is_empty=True)
     conditions += stale.conditions
     links = CONSTRAINTS.links
-    linked = link_filters(links["tags"], tag_ids, links["scopes"], scope_ids, match_all=match_all)
-    if stale.ids is not None:
+    linked = link_filters(links["tags"], ids_of(tagged), links["scopes"], scope_ids, match_all=match_all)
+    few_ids = few_linked(linked) if tags and stale.ids is None else stale.ids
+    if few_ids is not None:
         conditions += [links_of.to_any(ids) for links_of, ids in linked]
-        return ListPlan(conditions, ORDER, ids=stale.ids, ranges=ranks)
+        return ListPlan(conditions, ORDER, ids=few_ids, ranges=ranks, is_empty=not few_ids)
     return ListPlan.along(linked, conditions, order=ORDER, ranges=ranks)
 
 

@@ -110,8 +110,9 @@ def list_(
 ) -> Listing:
     """Constraints that pass every filter, the most urgent first, then by category, then the newest.
 
-    Texts are cut to 200 characters unless full. `scope` may be a glob (api/*); `by` is an agent. `stale`:
-    true, only those whose files changed since; false, only the others.
+    Texts are cut to 200 characters unless full. `scope` may be a glob (api/*); `by` is an agent. `tags`:
+    security finds security/tls, too, as do the globs sec*, security/* and {api,security}. `stale`: true, only
+    those whose files changed since; false, only the others.
     """
     return list_constraints(
         caller.project_id,

@@ -1,6 +1,6 @@
 """Lists of decisions, with every filter, sort and cursor."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, TypedDict, Unpack
 
 from django.db import connection
@@ -16,22 +16,31 @@ from ctxhub.core.kit.inputs import (
     clean_name,
     clean_one_of,
     clean_query,
-    clean_words,
 )
 from ctxhub.core.kit.listing import Listing, preview
-from ctxhub.core.kit.pages import Condition, ListPlan, Page, in_all, link_filters
+from ctxhub.core.kit.pages import (
+    FEW,
+    Condition,
+    Filter,
+    ListPlan,
+    Page,
+    any_of,
+    few_linked,
+    in_all,
+    link_filters,
+)
 from ctxhub.core.paths.stale_rows import stale_filter
 from ctxhub.core.search.alternatives import parse_filter
 from ctxhub.core.search.documents import kind_word, tag_word
 from ctxhub.core.search.engines import Narrowing, Scope
 from ctxhub.core.search.matches import read_object_ids
-from ctxhub.core.vocabulary.selectors.names import Vocabulary, find_vocabulary, scope_ids_of
+from ctxhub.core.vocabulary.selectors.names import Vocabulary, find_vocabulary, ids_of, scope_ids_of
+from ctxhub.core.vocabulary.tag_filters import read_tag_filters
 from memory.decisions.models.decision import DecisionStatus
 from memory.decisions.rows.decisions import DECISIONS, LISTED, DecisionRow
 
 SORTS = {"updated": "updated_at", "key": "key", "version": "version_order"}
 COLUMNS = ("key", "value", "version", "status", "layer", "tags", "scopes", "agent", "updated", "stale")
-FEW = 2_000  # With more text matches than this, any index scan soon finds enough of them.
 
 
 class DecisionFilters(TypedDict, total=False):
@@ -82,42 +91,57 @@ def list_decisions(project_id: int, *, full: bool = False, **query: Any) -> List
 
 
 def _plan(project_id: int, sort: str, order: Sequence[str], filters: DecisionFilters) -> ListPlan:
-    tags = clean_words(filters.get("tags"), "tags")
-    excluded = clean_words(filters.get("exclude_tags"), "exclude_tags")
+    tags = read_tag_filters(filters.get("tags"), "tags")
+    excluded = read_tag_filters(filters.get("exclude_tags"), "exclude_tags")
     match_all = clean_match(filters.get("match", "any"))
     scope, layer = filters.get("scope"), filters.get("layer")
     by = clean_name(value, "by") if (value := filters.get("by")) else ""
     text = clean_query(value, "text") if (value := filters.get("text")) else ""
-    vocabulary = find_vocabulary(project_id, agent=by, tags=[*tags, *excluded], layers=bool(layer))
-    tag_ids = [vocabulary.tags[tag.casefold()] for tag in tags if tag.casefold() in vocabulary.tags]
+    vocabulary = find_vocabulary(project_id, agent=by, tag_filters=[*tags, *excluded], layers=bool(layer))
+    tagged = vocabulary.found_by(tags)
     scope_ids = scope_ids_of(project_id, scope) if scope else []
     conditions = _column_conditions(project_id, vocabulary, filters)
     empty = ListPlan(order=order, sort=sort, is_empty=True)
     if (
-        (tags and not tag_ids)
-        or (match_all and len(tag_ids) < len(tags))
+        (tags and not any(tagged))
+        or (match_all and not all(tagged))
         or (scope and not scope_ids)
         or (by and vocabulary.agent_id is None)
     ):
         return empty
-    matching = matching_ids(project_id, text, _scope(vocabulary, tags, match_all, filters)) if text else None
+    matching = (
+        matching_ids(project_id, text, _scope(vocabulary, tagged, match_all, filters)) if text else None
+    )
     stale = stale_filter(project_id, "decision", filters.get("stale"))
     conditions += stale.conditions
     links = DECISIONS.links
-    excluded_ids = [vocabulary.tags[tag.casefold()] for tag in excluded if tag.casefold() in vocabulary.tags]
-    if excluded_ids:
-        conditions.append(links["tags"].to_any(excluded_ids, negated=True))
-    linked = link_filters(links["tags"], tag_ids, links["scopes"], scope_ids, match_all=match_all)
-    found = in_all(matching, stale.ids)
-    if found == []:
-        return empty
-    # A few are read by id. Link tables copy the update time alone, so they serve no other sort.
-    few_ids = found if found and len(found) <= FEW else None
-    if found and few_ids is None:
-        conditions.append(sql.among("d.id", found))
+    without = any_of(links["tags"], ids_of(vocabulary.found_by(excluded)))
+    conditions += [links_of.to_any(ids, negated=True) for links_of, ids in without]
+    linked = link_filters(links["tags"], ids_of(tagged), links["scopes"], scope_ids, match_all=match_all)
+    ids = in_all(matching, stale.ids)
+    if ids is None and tags:
+        ids = few_linked(linked)
+    return _read_along(linked, conditions, ids, order=order, sort=sort)
+
+
+def _read_along(
+    linked: Sequence[Filter],
+    conditions: list[Condition],
+    ids: Sequence[int] | None,
+    *,
+    order: Sequence[str],
+    sort: str,
+) -> ListPlan:
+    """Through the ids, if they are known and few, else through the links."""
+    if ids == []:
+        return ListPlan(order=order, sort=sort, is_empty=True)
+    few_ids = ids if ids and len(ids) <= FEW else None
+    if ids and few_ids is None:
+        conditions.append(sql.among("d.id", ids))
+    # Link tables copy the update time alone, so they serve no other sort.
     if few_ids is None and sort == "updated":
         return ListPlan.along(linked, conditions, order=order, sort=sort)
-    conditions += [links_of.to_any(ids) for links_of, ids in linked]
+    conditions += [links_of.to_any(of_words) for links_of, of_words in linked]
     return ListPlan(conditions, order, ids=few_ids, sort=sort)
 
 
@@ -127,10 +151,12 @@ def matching_ids(project_id: int, text: str, scope: Scope) -> list[int]:
     return read_object_ids(narrowing, parse_filter(project_id, text))
 
 
-def _scope(vocabulary: Vocabulary, tags: Sequence[str], match_all: bool, filters: DecisionFilters) -> Scope:
+def _scope(
+    vocabulary: Vocabulary, tagged: Sequence[Iterable[str]], match_all: bool, filters: DecisionFilters
+) -> Scope:
     """Return the other filters as index terms, so that the search index returns fewer ids."""
-    named = [tag_word(tag) for tag in tags]
-    scope = [[name] for name in named] if match_all else [named] if named else []
+    named = [[tag_word(tag) for tag in tags] for tags in tagged]
+    scope = named if match_all or len(named) < 2 else [[word for words in named for word in words]]
     if layer := filters.get("layer"):
         scope.append([f"L{vocabulary.layer(clean_name(layer, 'layer'))[0]}"])
     if filters.get("by"):

@@ -1,6 +1,6 @@
 """Lists of snapshots, with every filter and cursor."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Any, TypedDict, Unpack
@@ -10,14 +10,15 @@ from django.db import connection
 from ctxhub.core.events.selectors.events import moment_of
 from ctxhub.core.kit import clock, sql
 from ctxhub.core.kit.frozen import frozen
-from ctxhub.core.kit.inputs import clean_choice, clean_moment, clean_name, clean_query, clean_words
+from ctxhub.core.kit.inputs import clean_choice, clean_moment, clean_name, clean_query
 from ctxhub.core.kit.listing import COUNTED_TO, Listing
-from ctxhub.core.kit.pages import Condition, ListPlan, Page
+from ctxhub.core.kit.pages import Condition, Filter, ListPlan, Page, any_of, few_linked, lead
 from ctxhub.core.search.alternatives import parse_filter
 from ctxhub.core.search.documents import kind_word, tag_word
 from ctxhub.core.search.engines import Narrowing
 from ctxhub.core.search.matches import read_object_ids
-from ctxhub.core.vocabulary.selectors.names import find_vocabulary
+from ctxhub.core.vocabulary.selectors.names import find_vocabulary, ids_of
+from ctxhub.core.vocabulary.tag_filters import TagFilter, read_tag_filters
 from memory.snapshots.models.snapshot import ActionType, Tier
 from memory.snapshots.rows import LISTED, SNAPSHOTS, SnapshotRow
 from memory.snapshots.rules.tiers import tier_range
@@ -62,7 +63,7 @@ class _Wanted:
 
     action: ActionType | None
     tier: Tier | None
-    tags: Sequence[str]
+    tags: Sequence[TagFilter]
     by: str
     text: str
     times: Sequence[Condition]
@@ -77,7 +78,7 @@ def _clean(project_id: int, filters: SnapshotFilters) -> _Wanted:
     return _Wanted(
         clean_choice(given["action_type"], ActionType, "action_type") if "action_type" in given else None,
         clean_choice(given["tier"], Tier, "tier") if "tier" in given else None,
-        clean_words(filters.get("tags"), "tags"),
+        read_tag_filters(filters.get("tags"), "tags"),
         clean_name(given["by"], "by") if "by" in given else "",
         clean_query(given["text"], "text") if "text" in given else "",
         _between(project_id, filters),
@@ -86,18 +87,19 @@ def _clean(project_id: int, filters: SnapshotFilters) -> _Wanted:
 
 def _plan(project_id: int, filters: SnapshotFilters, now: datetime) -> ListPlan:
     wanted = _clean(project_id, filters)
-    vocabulary = find_vocabulary(project_id, agent=wanted.by, tags=wanted.tags)
-    tag_ids = [*vocabulary.tags.values()]
-    if (wanted.tags and not tag_ids) or (wanted.by and vocabulary.agent_id is None):
+    vocabulary = find_vocabulary(project_id, agent=wanted.by, tag_filters=wanted.tags)
+    tagged = vocabulary.found_by(wanted.tags)
+    linked = any_of(SNAPSHOTS.links["tags"], ids_of(tagged))
+    if (wanted.tags and not linked) or (wanted.by and vocabulary.agent_id is None):
         return ListPlan(order=ORDER, is_empty=True)
-    matching = _matching_ids(project_id, wanted, vocabulary.agent_id) if wanted.text else None
-    if matching == []:
+    matching = _matching_ids(project_id, wanted, tagged, vocabulary.agent_id) if wanted.text else None
+    few = few_linked(linked) if matching is None else matching
+    if few == []:
         return ListPlan(order=ORDER, is_empty=True)
     conditions = [*wanted.times, *([sql.among("d.id", matching)] if matching else [])]
-    few = matching
     if wanted.tier:
         after, until = tier_range(wanted.tier, now)
-        if few is None and not tag_ids:
+        if few is None and not linked:
             few = read_touched_ids(project_id, after, until, FEW + 1)
         conditions.append(touched_between(after, until, f"{_plus()}d.touched_at"))
         if until and not _are_few(few):
@@ -105,7 +107,7 @@ def _plan(project_id: int, filters: SnapshotFilters, now: datetime) -> ListPlan:
             conditions.append(("d.created_at <= %s", [sql.stored_time(until)]))
     columns: list[tuple[str, Any]] = [("agent_id", vocabulary.agent_id)] if wanted.by else []
     columns += [("action_type", wanted.action.value)] if wanted.action else []
-    plan = _read_along(columns, conditions, few if _are_few(few) else None, tag_ids)
+    plan = _read_along(columns, conditions, few if _are_few(few) else None, linked)
     return replace(plan, total=len(few)) if few is not None and wanted.is_only_tier else plan
 
 
@@ -117,26 +119,20 @@ def _read_along(
     columns: Sequence[tuple[str, Any]],
     conditions: Sequence[Condition],
     ids: Sequence[int] | None,
-    tag_ids: Sequence[int],
+    linked: Sequence[Filter],
 ) -> ListPlan:
     """Through the ids if they are few, else through the tags, else through the index of the first column."""
-    links = SNAPSHOTS.links["tags"]
-    through_tags = bool(tag_ids) and ids is None
+    through_tags = lead(linked) and ids is None
     plus = _plus()
     leads = ids is None and not through_tags
     equal = [
         (f"{'' if leads and n == 0 else plus}d.{column} = %s", [value])
         for n, (column, value) in enumerate(columns)
     ]
-    linked = [links.to_any(tag_ids)] if tag_ids and not through_tags else []
-    return ListPlan(
-        [*equal, *conditions, *linked],
-        ORDER,
-        ids=ids,
-        links=links if through_tags else None,
-        link_ids=tag_ids if through_tags else (),
-        leads=leads,
-    )
+    if through_tags:
+        return ListPlan.along(linked, [*equal, *conditions], order=ORDER, leads=leads)
+    with_tags = [links.to_any(tag_ids) for links, tag_ids in linked]
+    return ListPlan([*equal, *conditions, *with_tags], ORDER, ids=ids, leads=leads)
 
 
 def _plus() -> str:
@@ -154,10 +150,12 @@ def _between(project_id: int, filters: SnapshotFilters) -> list[Condition]:
     return found
 
 
-def _matching_ids(project_id: int, wanted: _Wanted, agent_id: int | None) -> list[int]:
+def _matching_ids(
+    project_id: int, wanted: _Wanted, tagged: Sequence[Iterable[str]], agent_id: int | None
+) -> list[int]:
     """The ids of snapshots that contain all words of a query: "a phrase", -not, prefix*."""
     scope = [[f"P{project_id}"], [kind_word("snapshot")]]
-    scope += [[tag_word(tag) for tag in wanted.tags]] if wanted.tags else []
+    scope += [[tag_word(tag) for tags in tagged for tag in tags]] if tagged else []
     scope += [[f"A{agent_id}"]] if wanted.by else []
     scope += [[action_word(wanted.action)]] if wanted.action else []
     return read_object_ids(Narrowing(scope), parse_filter(project_id, wanted.text))

@@ -174,10 +174,10 @@ def test_a_negated_filter_excludes_rows_with_the_links() -> None:
 
 
 def test_matching_any_is_one_filter_per_kind_of_link() -> None:
-    assert link_filters(TAGS, [1, 2], SCOPES, [3], match_all=False) == [(TAGS, [1, 2]), (SCOPES, [3])]
+    assert link_filters(TAGS, [[1], [2]], SCOPES, [3], match_all=False) == [(TAGS, [1, 2]), (SCOPES, [3])]
     assert link_filters(TAGS, [], SCOPES, [3], match_all=False) == [(SCOPES, [3])]
     assert link_filters(TAGS, [], SCOPES, [], match_all=True) == []
-    assert link_filters(TAGS, [1], SCOPES, [], match_all=True) == [(TAGS, [1])]
+    assert link_filters(TAGS, [[1]], SCOPES, [], match_all=True) == [(TAGS, [1])]
 
 
 def test_matching_all_is_one_filter_per_word_the_rarest_first(apollo: Any) -> None:
@@ -185,7 +185,7 @@ def test_matching_all_is_one_filter_per_word_the_rarest_first(apollo: Any) -> No
         stored_rule(apollo, text, tags=tags)
     known = Known(apollo)
     api, db, unused = (known.word_id("tags", name) for name in ("api", "db", "unused"))
-    filters = link_filters(TAGS, [api, db, unused], SCOPES, [9], match_all=True)
+    filters = link_filters(TAGS, [[api], [db], [unused]], SCOPES, [9], match_all=True)
     assert filters == [(TAGS, [unused]), (TAGS, [db]), (TAGS, [api]), (SCOPES, [9])]
 
 

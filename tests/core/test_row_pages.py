@@ -131,7 +131,7 @@ def _plan(
 ) -> ListPlan:
     registry = Known(project)
     filters = link_filters(
-        *(TAGS, [registry.word_id("tags", tag) for tag in tags]),
+        *(TAGS, [[registry.word_id("tags", tag)] for tag in tags]),
         *(SCOPES, [registry.word_id("scopes", scope) for scope in scopes]),
         match_all=match_all,
     )

@@ -16,8 +16,10 @@ from django.utils.dateparse import parse_datetime
 from ctxhub.core.admin.access import access_of, shown_project_ids
 from ctxhub.core.admin.fields import MomentInput
 from ctxhub.core.admin.unfold_compat import DropdownFilter, TextFilter
+from ctxhub.core.kit.errors import InvalidInput
 from ctxhub.core.kit.models import NamedRow
 from ctxhub.core.models import Agent, Category, Layer, Scope, Tag
+from ctxhub.core.vocabulary.selectors.names import find_tag_ids
 
 NAMES_OFFERED = 200
 
@@ -64,8 +66,25 @@ class NameFilter(TextFilter):
 
 
 class TagFilter(NameFilter):
+    """Also finds the tags below one, and those that a glob matches."""
+
     title = parameter_name = "tag"
     model, lookup = Tag, "tags"
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
+        value = (self.value() or "").strip()
+        if not value or not (found := _tags_found(shown_project_ids(self.request), value)):
+            return super().queryset(request, queryset)
+        # A subquery, so that a row with several of the tags is listed once.
+        matches = queryset.model._base_manager.filter(tags__in=found)
+        return queryset.filter(pk__in=matches.values("pk"))
+
+
+def _tags_found(project_ids: Sequence[int], text: str) -> list[int]:
+    try:
+        return find_tag_ids(project_ids, text)
+    except InvalidInput:
+        return []
 
 
 class ScopeFilter(NameFilter):

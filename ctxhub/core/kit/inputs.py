@@ -26,7 +26,7 @@ from ctxhub.core.kit.text_lists import (
     split_names,
 )
 from ctxhub.core.text import secrets
-from ctxhub.core.text.braces import MOST_EXPANDED, expand_braces
+from ctxhub.core.text.braces import MOST_EXPANDED, expand_braces, split_outside_braces
 from ctxhub.core.text.glob_syntax import (
     EXEMPTS,
     exempted,
@@ -201,14 +201,24 @@ def names_in(text: str, name: str) -> list[str]:
         raise piece_of_list(text, name) from None
 
 
-def separated(value: str, name: str) -> list[str]:
-    """The names between commas, or in a list that an entry is; "" if there is none. Raises InvalidInput."""
+def separated(value: str, name: str, *, are_globs: bool = False) -> list[str]:
+    """The names between commas, or in a list that an entry is; "" if there is none. Raises InvalidInput.
+
+    `are_globs`: a comma in braces separates nothing.
+    """
     if not _OF_LISTS.search(value):
         return [value]
     try:
         listed = parse_list(value)
-        names = split_names(value, separators=",") if listed is None else names_of(listed)
-        words = [part.strip() for one in names for part in name_of_entry(one).split(",")]
+        names = (
+            split_names(value, separators=",", are_globs=are_globs) if listed is None else names_of(listed)
+        )
+        entries = [name_of_entry(one, is_glob=are_globs) for one in names]
+        words = [
+            part.strip()
+            for one in entries
+            for part in (split_outside_braces(one, ",") if are_globs else one.split(","))
+        ]
     except UnreadableList:
         raise piece_of_list(value, name) from None
     return [word for word in words if word] or [""]

@@ -19,6 +19,10 @@ Position = tuple[Any, ...]
 
 # A filter by more words than this does not get a query for each word.
 MOST_BRANCHES = 10
+# Up to so many rows are read by id; of more, any index scan soon finds a page.
+FEW = 2_000
+# The rows of many words are read by id if they are no more than this.
+FEW_LINKED = 200
 
 
 @frozen
@@ -39,12 +43,29 @@ class Links:
         """The link table's copy of an ordering column."""
         return f"x.{self.owner if column == 'id' else column}"
 
-    def rarest_first(self, ids: Sequence[int]) -> list[int]:
-        """The words sorted by how many rows they have, counted up to 1,000."""
+    def rarest_first(self, groups: Sequence[Sequence[int]]) -> list[Sequence[int]]:
+        """Groups of words sorted by how many rows they have, counted up to 1,000; large groups last."""
+        counts = self._counted(sorted({word for words in groups if _are_few(words) for word in words}))
+
+        def rows_of(words: Sequence[int]) -> tuple[bool, int]:
+            return not _are_few(words), sum(counts.get(word, 0) for word in words)
+
+        return sorted(groups, key=rows_of)
+
+    def _counted(self, ids: Sequence[int]) -> dict[int, int]:
         counted = f"SELECT 1 FROM {self.table} x WHERE x.{self.column} = %s LIMIT {COUNTED_TO}"
         counts = " UNION ALL ".join([f"SELECT %s, (SELECT count(*) FROM ({counted}) c)"] * len(ids))
-        found = sql.rows(counts, [value for word in ids for value in (word, word)])
-        return [word for word, _ in sorted(found, key=lambda row: int(row[1]))]
+        found = sql.rows(counts, [value for word in ids for value in (word, word)]) if ids else []
+        return {word: int(count) for word, count in found}
+
+    def few_owners(self, ids: Sequence[int]) -> list[int] | None:
+        """The ids of the rows with one of these words; None if they are more than FEW_LINKED."""
+        among, values = sql.among(f"y.{self.column}", ids)
+        found = sql.rows(
+            f"SELECT DISTINCT y.{self.owner} FROM {self.table} y WHERE {among} LIMIT %s",
+            [*values, FEW_LINKED + 1],
+        )
+        return [row_id for (row_id,) in found] if len(found) <= FEW_LINKED else None
 
 
 def of_row(column: str) -> str:
@@ -56,15 +77,41 @@ Filter = tuple[Links, Sequence[int]]
 """Keeps the rows that are linked to one of these words."""
 
 
+def _are_few(words: Sequence[int]) -> bool:
+    return len(words) <= MOST_BRANCHES
+
+
 def link_filters(
-    tags: Links, tag_ids: Sequence[int], scopes: Links, scope_ids: Sequence[int], *, match_all: bool
+    tags: Links, groups: Sequence[Sequence[int]], scopes: Links, scope_ids: Sequence[int], *, match_all: bool
 ) -> list[Filter]:
-    """The filters by tags and scopes; the first is the best one to read a page through."""
-    if match_all and len(tag_ids) > 1:
-        filters: list[Filter] = [(tags, [tag]) for tag in tags.rarest_first(tag_ids)]
+    """The filters by tags and scopes; the first is the best one to read a page through.
+
+    `groups`: the tags that each entry of the filter finds. `match_all`: rows have one of each group.
+    """
+    if match_all and len(groups) > 1:
+        filters: list[Filter] = [(tags, group) for group in tags.rarest_first(groups)]
     else:
-        filters = [(tags, tag_ids)] if tag_ids else []
+        filters = any_of(tags, groups)
     return [*filters, (scopes, scope_ids)] if scope_ids else filters
+
+
+def any_of(links: Links, groups: Sequence[Sequence[int]]) -> list[Filter]:
+    """The filter by any of the words; none if there are no words."""
+    ids = list(dict.fromkeys(word for group in groups for word in group))
+    return [(links, ids)] if ids else []
+
+
+def lead(filters: Sequence[Filter]) -> bool:
+    """Whether a list is best read through its first filter: one index scan for each of a few words."""
+    return bool(filters) and _are_few(filters[0][1])
+
+
+def few_linked(filters: Sequence[Filter]) -> list[int] | None:
+    """The ids of the rows that pass the first filter, if it has many words and they have few rows."""
+    if not filters or lead(filters):
+        return None
+    links, ids = filters[0]
+    return links.few_owners(ids)
 
 
 @frozen
@@ -141,7 +188,7 @@ class ListPlan:
     @classmethod
     def along(cls, filters: Sequence[Filter], conditions: Sequence[Condition], **how: Any) -> "ListPlan":
         """A list of rows with certain words, read through the first filter if that has few words."""
-        leads = bool(filters) and len(filters[0][1]) <= MOST_BRANCHES
+        leads = lead(filters)
         links, link_ids = filters[0] if leads else (None, ())
         linked = [of.to_any(ids) for of, ids in filters[leads:]]
         return cls([*conditions, *linked], links=links, link_ids=link_ids, **how)

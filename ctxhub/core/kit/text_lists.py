@@ -9,6 +9,8 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from ctxhub.core.text.braces import without_braces
+
 # No argument has more levels or values; 64 KiB of brackets must be refused at once.
 MOST_LEVELS = 20
 MOST_VALUES = 40_000
@@ -59,16 +61,17 @@ def parse_value(text: str) -> list[Any] | dict[str, Any] | None:
     return _parsed(bare) if bare[:1] in CLOSING else None
 
 
-def read_names(text: str) -> list[Any]:
+def read_names(text: str, *, are_globs: bool = False) -> list[Any]:
     """The names in a text: a list, or what lines, commas and semicolons separate, without bullets and quotes.
 
     A name in quotes may hold commas. Entries of a list are as they stand: texts, numbers, anything. A text
-    with nothing in it is one empty name. Raises UnreadableList, also for a null as text.
+    with nothing in it is one empty name. `are_globs`: braces may stand around several. Raises UnreadableList,
+    also for a null as text.
     """
     if text.strip() in NULLS:
         raise UnreadableList
     listed = parse_list(text)
-    return split_names(text) if listed is None else names_of(listed)
+    return split_names(text, are_globs=are_globs) if listed is None else names_of(listed)
 
 
 def read_entries(value: Any) -> Any:
@@ -92,7 +95,9 @@ def names_of(values: Iterable[Any]) -> list[Any]:
     return names
 
 
-def split_names(text: str, *, separators: str = ",;", brackets_are_letters: bool = False) -> list[str]:
+def split_names(
+    text: str, *, separators: str = ",;", brackets_are_letters: bool = False, are_globs: bool = False
+) -> list[str]:
     """What lines and separators separate, without bullets and quotes; [""] if it is nothing.
 
     A separator in quotes or braces separates nothing. Raises UnreadableList for brackets and quotes that are
@@ -100,7 +105,8 @@ def split_names(text: str, *, separators: str = ",;", brackets_are_letters: bool
     """
     names = [name for line in lines_of(text) for name in _entries(line, separators) if name]
     for name in names:
-        refuse_left_over(name, brackets_are_letters=brackets_are_letters)
+        letters = without_braces(name) if are_globs else name
+        refuse_left_over(letters, brackets_are_letters=brackets_are_letters)
     return names or [""]
 
 
@@ -118,11 +124,11 @@ def refuse_left_over(name: str, *, brackets_are_letters: bool = False) -> None:
         raise UnreadableList
 
 
-def name_of_entry(entry: Any) -> str:
+def name_of_entry(entry: Any, *, is_glob: bool = False) -> str:
     """An entry of a list as a name. Raises UnreadableList for an object, a constant, or what is left over."""
     if isinstance(entry, bool) or not isinstance(entry, str | int):
         raise UnreadableList
-    refuse_left_over(str(entry))
+    refuse_left_over(without_braces(str(entry)) if is_glob else str(entry))
     return str(entry)
 
 

@@ -6,9 +6,7 @@ from django.db.models import Q
 
 from ctxhub.core.kit import sql
 from ctxhub.core.kit.frozen import frozen
-from ctxhub.core.kit.pages import Condition
-
-FEW = 2_000  # With more stale rows than this, any index scan soon finds enough of them.
+from ctxhub.core.kit.pages import FEW, Condition
 
 STALE = Q(position=0, stale__gt=0)
 

@@ -48,6 +48,12 @@ def expand_braces(glob: str, name: str = "path", *, at_most: int = MOST_EXPANDED
     return _distinct((f"{each}{glob[start:]}" for each in current), glob, name, at_most)
 
 
+def without_braces(glob: str) -> str:
+    """The letters of a glob without the braces and commas that expand."""
+    groups = _groups(glob) if has_braces(glob) else {}
+    return "".join(letter for position, letter in enumerate(glob) if position not in groups)
+
+
 def split_outside_braces(text: str, separators: str) -> list[str]:
     """Split a text at any of these characters, but not within braces that expand: `src/*.{ts,tsx}, docs`."""
     inside, depth = set[int](), 0

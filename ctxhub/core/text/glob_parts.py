@@ -67,10 +67,11 @@ ANY = Characters((), negated=True)
 SLASH = ord("/")
 
 
-def readings(segment: str) -> Iterator[list[Token]]:
+def readings(segment: str, *, has_classes: bool = True) -> Iterator[list[Token]]:
     """Yield the tokens of a segment: with brackets as classes and, if there are any, as literals."""
-    yield _tokens(segment)
-    if "[" in segment:
+    if has_classes:
+        yield _tokens(segment)
+    if "[" in segment or not has_classes:
         yield _tokens(segment, has_classes=False)
 
 

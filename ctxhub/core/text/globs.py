@@ -6,7 +6,7 @@ character; `src/` matches everything below src. Brackets also match themselves, 
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from itertools import groupby
 
@@ -25,6 +25,16 @@ def is_glob(path: str) -> bool:
 def matches(pattern: str, path: str) -> bool:
     checkpoint()
     return bool(_compiled(pattern).match("/".join(split_path(path)) + "/"))
+
+
+@lru_cache(maxsize=1_024)
+def finds_below(pattern: str) -> Callable[[str], bool]:
+    """A function that says whether a name, or one of those above it, matches: of api/v1 that is api, too.
+
+    Brackets are letters.
+    """
+    found = re.compile(as_regex(f"{pattern}/**", has_classes=False))
+    return lambda name: bool(found.match("/".join(split_path(name)) + "/"))
 
 
 def overlap(first: str, second: str) -> bool:
@@ -50,13 +60,15 @@ def literal_start(pattern: str) -> str:
     return re.split(r"[*?[]", "/".join(split_path(pattern)), maxsplit=1)[0].rstrip("/")
 
 
-def as_regex(pattern: str, *, atomic: str = "(?>") -> str:
+def as_regex(pattern: str, *, atomic: str = "(?>", has_classes: bool = True) -> str:
     """Return the glob as a regular expression for the path followed by a slash.
 
     Atomic groups match each part between two wildcards at its first position, without backtracking, so no
-    pattern is slow. For engines that need no such guarantee `atomic` is "(?:".
+    pattern is slow. For engines that need no such guarantee `atomic` is "(?:". `has_classes`: brackets are
+    character classes, and letters; else letters alone.
     """
-    groups = _split([None if s is Gap else f"{_segment_regex(s, atomic)}/" for s in split_glob(pattern)])
+    segments = split_glob(pattern)
+    groups = _split([None if s is Gap else f"{_segment_regex(s, atomic, has_classes)}/" for s in segments])
     return rf"\A{_joined(groups, '(?:[^/]+/)', atomic)}\Z"
 
 
@@ -78,10 +90,10 @@ def _compiled(pattern: str) -> re.Pattern[str]:
     return re.compile(as_regex(pattern))
 
 
-def _segment_regex(segment: str, atomic: str) -> str:
+def _segment_regex(segment: str, atomic: str, has_classes: bool) -> str:
     found = [
         _joined(_split([token.regex() if token else Gap for token in tokens]), "[^/]", atomic)
-        for tokens in readings(segment)
+        for tokens in readings(segment, has_classes=has_classes)
     ]
     return f"{atomic}(?:{'|'.join(found)})(?=/))" if len(found) > 1 else found[0]
 

@@ -19,7 +19,7 @@ from django.utils.timezone import is_aware, make_aware
 from ctxhub.core.kit.errors import InvalidInput
 from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.kit.inputs import MAX_LIMIT, clean_number, read_id, read_ref_id
-from ctxhub.core.kit.limits import OPTIONAL_NAME, OPTIONAL_WORD, PATH, WORD
+from ctxhub.core.kit.limits import NOT_BLANK, OPTIONAL_NAME, OPTIONAL_WORD, PATH, WORD
 from ctxhub.core.kit.text_lists import read_entries
 from ctxhub.core.toolbox import list_conversions
 from ctxhub.core.toolbox.list_conversions import conversion_error, word
@@ -307,7 +307,12 @@ InScope = Annotated[str, About("In this scope; `api/*` means every one below.")]
 ByAgent = Annotated[str, About("By this agent.")]
 # Of lists that are seldom filtered so: it works like the others, and costs nothing in every session.
 ByAgentUndeclared = Annotated[ByAgent, UNDECLARED]
-WithTags = Annotated[Words, About("With these tags.")]
+# Names or globs, one of which may have a comma in braces.
+NameGlobs = Annotated[list[str], FromText(list_conversions.name_globs), About(items=NOT_BLANK)]
+TAG_GLOBS = "`security` finds `security/tls`, too; globs as well: `sec*`, `security/*`, `{api,auth}`."
+WithTags = Annotated[NameGlobs, About(f"With these tags. {TAG_GLOBS}")]
+WithAnyTag = Annotated[NameGlobs, About(f"With any of these tags. {TAG_GLOBS}")]
+WithoutTags = Annotated[NameGlobs, About(f"With none of these tags. {TAG_GLOBS}")]
 Match = Annotated[str, Says("any|all", in_description=False), About("Any of the tags (left out), or all.")]
 OnlyStale = Annotated[
     bool,

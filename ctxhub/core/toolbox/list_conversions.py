@@ -48,6 +48,14 @@ def names(value: Any) -> Any:
     return value
 
 
+def name_globs(value: Any) -> Any:
+    """Read names that may be globs: `{api,auth}` is one, and no list."""
+    try:
+        return read_names(value, are_globs=True) if isinstance(value, str) else names(value)
+    except UnreadableList:
+        raise conversion_error("list", HOW_TO_WRITE_NAMES) from None
+
+
 def _may_hold_lists(values: list[Any]) -> bool:
     return any(not isinstance(one, str) or _OF_LISTS.search(one) for one in values)
 

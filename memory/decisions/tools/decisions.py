@@ -38,6 +38,7 @@ from ctxhub.core.toolbox.argument_types import (
     Tail,
     Text,
     Value,
+    WithoutTags,
     WithTags,
     Word,
     Words,
@@ -207,7 +208,7 @@ def list_(
     layer: InLayer | None = None,
     tags: WithTags | None = None,
     match: Match = "any",
-    exclude_tags: Annotated[Words, About("With none of these tags.")] | None = None,
+    exclude_tags: WithoutTags | None = None,
     scope: InScope | None = None,
     by: ByAgent | None = None,
     text: Annotated[str, About(ALL_WORDS)] | None = None,
@@ -225,8 +226,9 @@ def list_(
     """Decisions that pass every filter, newest first, values cut to 200 characters unless full.
 
     `scope` may be a glob (api/*); `by` is an agent; `text`: all its words are in key, value, reasons or tags
-    ("a phrase", -not, prefix*); `since`, `until`: a time, a time ago ("7d") or an event cursor. `stale`:
-    true, only those whose files changed since; false, only the others.
+    ("a phrase", -not, prefix*); `since`, `until`: a time, a time ago ("7d") or an event cursor. `tags`:
+    security finds security/tls, too, as do the globs sec*, security/* and {api,security}. `stale`: true, only
+    those whose files changed since; false, only the others.
     """
     return list_decisions(
         caller.project_id,

@@ -7,11 +7,12 @@ from django.db import connection
 
 from ctxhub.core.accounts.selectors.agents import author_id
 from ctxhub.core.kit.clock import format_time
-from ctxhub.core.kit.inputs import clean_choice, clean_name, clean_words
+from ctxhub.core.kit.inputs import clean_choice, clean_name
 from ctxhub.core.kit.listing import Listing, preview
-from ctxhub.core.kit.pages import ListPlan, Page
+from ctxhub.core.kit.pages import Condition, ListPlan, Page, any_of, few_linked, lead
 from ctxhub.core.paths.stale_rows import stale_filter
-from ctxhub.core.vocabulary.selectors.names import find_vocabulary
+from ctxhub.core.vocabulary.selectors.names import find_vocabulary, ids_of
+from ctxhub.core.vocabulary.tag_filters import read_tag_filters
 from memory.memories.models.context import STACK_LENGTH
 from memory.memories.models.memory import Difficulty, MemoryType
 from memory.memories.rows.memories import LISTED, MEMORIES, MemoryRow
@@ -53,28 +54,26 @@ def list_memories(project_id: int, *, full: bool = False, **query: Any) -> Listi
 
 
 def _plan(project_id: int, filters: MemoryFilters) -> ListPlan:
-    tags = clean_words(filters.get("tags"), "tags")
+    tags = read_tag_filters(filters.get("tags"), "tags")
     conditions = _conditions(project_id, filters)
-    tag_ids = list(find_vocabulary(project_id, tags=tags).tags.values()) if tags else []
+    tagged = find_vocabulary(project_id, tag_filters=tags).found_by(tags) if tags else []
+    linked = any_of(MEMORIES.links["tags"], ids_of(tagged))
     stale = stale_filter(project_id, "memory", filters.get("stale"))
-    if (tags and not tag_ids) or stale.ids == []:
+    few_ids = few_linked(linked) if stale.ids is None else stale.ids
+    if (tags and not linked) or few_ids == []:
         return ListPlan(is_empty=True)
-    by_tags = bool(tags) and stale.ids is None
     # The first filter uses its index; a plus keeps SQLite, which has no statistics, off the other indexes.
     plus = "+" if connection.vendor == "sqlite" else ""
-    leading = _leading(conditions, by_others=by_tags or stale.ids is not None)
-    columns = [
-        (f"{'' if column in leading else plus}d.{column} = %s", [value]) for column, value in conditions
+    leading = _leading(conditions, by_others=lead(linked) or few_ids is not None)
+    all_conditions: list[Condition] = [
+        *((f"{'' if column in leading else plus}d.{column} = %s", [value]) for column, value in conditions),
+        *stale.conditions,
     ]
-    links = MEMORIES.links["tags"]
-    linked = [links.to_any(tag_ids)] if tags and not by_tags else []
-    return ListPlan(
-        [*columns, *linked, *stale.conditions],
-        links=links if by_tags else None,
-        link_ids=tag_ids if by_tags else (),
-        ids=stale.ids,
-        leads="project_id" in leading,
-    )
+    leads = "project_id" in leading
+    if few_ids is not None:
+        with_tags = [links.to_any(ids) for links, ids in linked]
+        return ListPlan([*all_conditions, *with_tags], ids=few_ids, leads=leads)
+    return ListPlan.along(linked, all_conditions, leads=leads)
 
 
 def _leading(conditions: Sequence[tuple[str, Any]], *, by_others: bool) -> Sequence[str]:

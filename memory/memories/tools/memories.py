@@ -39,6 +39,7 @@ from ctxhub.core.toolbox.argument_types import (
     Says,
     Share,
     Tail,
+    WithAnyTag,
     Word,
     Words,
 )
@@ -75,7 +76,6 @@ AnyDifficulty = Annotated[DifficultyWord, About(schema={"enum": [*Difficulty.lab
 InContext = Annotated[Ref, About("In this context, by its name or id.")]
 OfType = Annotated[TypeWord, About("Of this type.")]
 OnStack = Annotated[str, About("About this.")]
-AnyOfTags = Annotated[Words, About("With any of these tags.")]
 Detail = Annotated[
     str,
     Says("compact|standard|detailed", in_description=False),
@@ -276,7 +276,7 @@ def list_(
     type: OfType | None = None,
     stack: OnStack | None = None,
     difficulty: Annotated[DifficultyWord, About("Of this difficulty.")] | None = None,
-    tags: AnyOfTags | None = None,
+    tags: WithAnyTag | None = None,
     by: ByAgent | None = None,
     limit: Limit = 20,
     cursor: Cursor | None = None,
@@ -284,8 +284,9 @@ def list_(
 ) -> Listing:
     """Memories that pass every filter, newest first, by their digests.
 
-    `tags`: any of them. `stale`: true, only those whose files changed since; false, only the others.
-    Contents are read with get.
+    `tags`: any of them; security finds security/tls, too, as do the globs sec*, security/* and
+    {api,security}. `stale`: true, only those whose files changed since; false, only the others. Contents are
+    read with get.
     """
     return list_memories(
         caller.project_id,
@@ -316,7 +317,7 @@ def search(
     context: InContext | None = None,
     type: OfType | None = None,
     stack: OnStack | None = None,
-    tags: AnyOfTags | None = None,
+    tags: WithAnyTag | None = None,
     limit: BestLimit = 10,
 ) -> Listing:
     """Find memories: ask in a sentence.

@@ -21,6 +21,7 @@ from ctxhub.core.toolbox.argument_types import (
     Ref,
     Says,
     Tail,
+    WithAnyTag,
     Word,
     Words,
 )
@@ -138,7 +139,7 @@ def list_(
     caller: Caller,
     action_type: Annotated[ActionWord, About("Of this kind of action.")] | None = None,
     tier: Annotated[TierWord, About("Last read within 1 h, 24 h, 30 days, or longer ago.")] | None = None,
-    tags: Annotated[Words, About("With any of these tags.")] | None = None,
+    tags: WithAnyTag | None = None,
     by: ByAgent | None = None,
     since: Annotated[str, About(f"Saved since. {SINCE}")] | None = None,
     until: Annotated[str, About(f"Saved before. {SINCE}")] | None = None,

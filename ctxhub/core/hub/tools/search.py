@@ -16,6 +16,7 @@ from ctxhub.core.toolbox.argument_types import (
     Number,
     Ref,
     Says,
+    WithAnyTag,
     Words,
 )
 
@@ -48,7 +49,7 @@ def search_everything(
     kinds: Kinds | None = None,
     match: Annotated[str, Says("auto|any|all|fuzzy|similar"), About(MATCH)] = "auto",
     detail: Annotated[str, Says("compact|ids|standard|detailed"), About(DETAIL)] = "compact",
-    tags: Annotated[Words, About("With any of these tags.")] | None = None,
+    tags: WithAnyTag | None = None,
     layer: InLayer | None = None,
     context: Annotated[Ref, About("In this context, by its name or id.")] | None = None,
     by: ByAgent | None = None,

@@ -21,6 +21,7 @@ from ctxhub.core.search.engines import Narrowing, Scope
 from ctxhub.core.search.queries import MAX_TERMS, Query, Term, parse, parse_similarity
 from ctxhub.core.search.ranking import worth
 from ctxhub.core.vocabulary.selectors.names import find_vocabulary
+from ctxhub.core.vocabulary.tag_filters import read_tag_filters
 
 MATCHES = ("auto", "any", "all", "fuzzy", "similar")
 
@@ -102,15 +103,18 @@ def narrow(project_id: int, filters: SearchFilters) -> Narrowing | None:
     kinds = [_kind(kind) for kind in clean_words(filters.get("kinds"), "kinds")]
     if filters.get("earlier", True):
         kinds += [noun.kind for noun in map(registry.earlier_states, kinds) if noun]
-    tags = clean_words(filters.get("tags"), "tags")
+    tags = read_tag_filters(filters.get("tags"), "tags")
     by = clean_name(agent, "by") if (agent := filters.get("by")) else ""
     layer, context = filters.get("layer"), filters.get("context")
-    vocabulary = find_vocabulary(project_id, agent=by, layers=bool(layer))
+    vocabulary = find_vocabulary(project_id, agent=by, tag_filters=tags, layers=bool(layer))
     scope = [[f"P{project_id}"], *filters.get("within", ())]
     if kinds:
         scope.append([kind_word(kind) for kind in kinds])
     if tags:
-        scope.append([tag_word(tag) for tag in tags])
+        # Names as they are, too: an earlier state may have a tag that the project has no more.
+        named = {name for each in tags for name in each.names}
+        found = {tag for found in vocabulary.found_by(tags) for tag in found}
+        scope.append([tag_word(tag) for tag in sorted(named | found)])
     if layer:
         layer_id, layer_name = vocabulary.layer(clean_name(layer, "layer"))
         scope.append([f"L{layer_id}", layer_word(layer_name)])
@@ -119,7 +123,8 @@ def narrow(project_id: int, filters: SearchFilters) -> Narrowing | None:
     if context:
         scope.append([f"C{_context_id(project_id, context)}"])
     since = moment_of(project_id, clean_moment(filters.get("since"), "since"))
-    return None if by and vocabulary.agent_id is None else Narrowing(scope, since)
+    names_nothing = (by and vocabulary.agent_id is None) or not all(scope)
+    return None if names_nothing else Narrowing(scope, since)
 
 
 def count_entries(project_id: int) -> dict[str, int]:

@@ -9,6 +9,8 @@ from ctxhub.core.events.selectors.events import VERBS, VERBS_OF_ACTION
 from ctxhub.core.kit import sql
 from ctxhub.core.kit.errors import SHOWN_NAMES, nearest, shown
 from ctxhub.core.kit.inputs import separated
+from ctxhub.core.text.braces import expand_braces, has_braces
+from ctxhub.core.vocabulary.tag_filters import is_tag_glob, may_be_found, read_tag_filters
 
 # The filters that take names, and the kind of each.
 FILTERS = {
@@ -22,6 +24,8 @@ FILTERS = {
 }
 # These take several names without commas; `agents` several that may have some; the others one.
 LISTS = ("tags", "verbs")
+# What a glob has besides the letters of a name, and what stands below a name.
+_SIGNS = re.compile(r"/\*.*|[*?]|/+$")
 # How many names are compared to find the nearest.
 NAMES = 1_000
 
@@ -50,7 +54,8 @@ def _named(project_id: int, filters: Mapping[str, Any]) -> Iterator[Named]:
         value = filters.get(filter_name)
         listed = [value] if isinstance(value, str) else value or ()
         for name in _agents(project_id, listed) if filter_name == "agents" else listed:
-            for part in separated(name, filter_name) if filter_name in LISTS else [name]:
+            parts = separated(name, filter_name, are_globs=kind == "tag") if filter_name in LISTS else [name]
+            for part in parts:
                 if (stripped := part.strip()) and stripped != "*":
                     yield kind, stripped
 
@@ -63,17 +68,17 @@ def _agents(project_id: int, entries: Sequence[str]) -> list[str]:
 def _known(project_id: int, named: Sequence[Named]) -> set[Named]:
     """The names that exist, ignoring case."""
     parts, values = [], []
+    filters = read_tag_filters([name for kind, name in named if kind == "tag"], "tags")
     stored = [(kind, name) for kind, name in named if kind != "verb"]
     for kind in dict.fromkeys(kind for kind, _ in stored):
         folded = [name.casefold() for other, name in stored if other == kind]
-        parts.append(
-            f"SELECT '{kind}', folded FROM core_{kind}"
-            f" WHERE project_id = %s AND folded IN ({sql.marks(folded)})"
-        )
-        values += [project_id, *folded]
-    found = (
-        {(kind, folded) for kind, folded in sql.rows(" UNION ALL ".join(parts), values)} if parts else set()
-    )
+        is_named = (f"folded IN ({sql.marks(folded)})", folded)
+        where, bounds = may_be_found(filters) if kind == "tag" else is_named
+        parts.append(f"SELECT '{kind}', folded FROM core_{kind} WHERE project_id = %s AND {where}")
+        values += [project_id, *bounds]
+    found = set(sql.rows(" UNION ALL ".join(parts), values)) if parts else set()
+    tags = [folded for kind, folded in found if kind == "tag"]
+    found |= {("tag", each.text.casefold()) for each in filters if any(map(each.finds, tags))}
     verbs = {*VERBS, *VERBS_OF_ACTION}
     return {
         (kind, name)
@@ -103,6 +108,10 @@ def _hint(kind: str, name: str, names: Sequence[str]) -> str:
         if len(names) == NAMES or any(matches(other.casefold()) for other in names):
             return ""
         return f"No scope matches {shown(name)}."
+    if kind == "tag" and (is_tag_glob(name) or has_braces(name)):
+        each = (nearest(_SIGNS.sub("", glob), names) for glob in expand_braces(name))
+        similar = next(filter(None, each), None)
+        return f"No tag matches {shown(name)}{f'; did you mean {shown(similar)}?' if similar else '.'}"
     similar = nearest(name, names)
     known = f" Verbs: {', '.join(VERBS)}." if kind == "verb" and not similar else ""
     return f"There is no {kind} {shown(name)}{f'; did you mean {shown(similar)}?' if similar else '.'}{known}"
