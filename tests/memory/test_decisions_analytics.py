@@ -23,6 +23,7 @@ from memory.decisions.selectors.analytics import analyse_decisions, percentile
 from memory.decisions.services.decisions import deprecate_decision, set_decision, set_decision_batch
 from memory.decisions.sql.numbers import key_like
 from memory.models import Decision
+from tests.hub import McpClient, RestClient
 from tests.query_plans import explained, plan_by_indexes, start_compact
 from tests.timing import within_cpu_seconds
 
@@ -103,17 +104,50 @@ def test_a_number_has_the_time_when_it_was_written(ada: Caller, clock: time_mach
     ]
 
 
-def test_texts_are_ignored_and_earlier_numbers_of_the_key_are_not(ada: Caller) -> None:
+def test_texts_are_left_out_and_earlier_numbers_of_the_key_are_not(ada: Caller) -> None:
     store_values(ada, 5, "slow", 7, "fast")
     result = analyse(ada)
-    assert (result["count"], result["last"], result["mean"]) == (2, 7, 6)
+    assert (result["count"], result["last"], result["mean"], result["left_out"]) == (2, 7, 6, 2)
+    assert "left_out" not in analyse(ada, until="2020-01-01")
+
+
+def test_texts_that_are_plain_numbers_count(ada: Caller) -> None:
+    """As the rule for values on numeric keys reads them: no commas, leading zeros or units."""
+    numbers = ["42", "3.5", " 1e3 ", "-7", "0.5E-1", "\n8\t"]
+    others = ["1,5", "007", "+4", ".5", "5.", "15 minutes", "1.2.3", "NaN", "Infinity", "1e999", "x" * 500]
+    for n, value in enumerate([*numbers, *others]):
+        store_values(ada, value, key=f"perf/{n}")
+    result = analyse(ada)
+    assert (result["count"], result["left_out"]) == (len(numbers), len(others))
+    assert (result["min"], result["max"]) == (-7, 1000)
+
+
+def test_numbers_in_texts_and_numbers_are_one_history(ada: Caller) -> None:
+    store_values(ada, "10")
+    store_values(ada, "20", numeric=False)
+    store_values(ada, 30)
+    store_values(ada, 30, rationale="Measured again.")
+    result = analyse(ada)
+    assert (result["count"], result["mean"], result["last"]) == (3, 20, 30)
+
+
+def test_both_faces_tell_what_was_left_out(ada: Caller, ada_mcp: McpClient, ada_rest: RestClient) -> None:
+    store_values(ada, "10")
+    store_values(ada, "ten", key="perf/other")
+    query = {"pattern": "perf/*", "bucket": "day"}
+    for answer in (
+        ada_mcp.call("decision", "analytics", **query),
+        ada_rest.get("decisions/analytics/", **query).body,
+        ada_rest.get("decisions/analytics/", pattern="perf/*").body,
+    ):
+        assert (answer["count"], answer["last"], answer["left_out"]) == (1, 10, 1)
 
 
 def test_without_numbers_the_answer_is_a_count_and_a_hint(ada: Caller) -> None:
     assert analyse(ada) == {"count": 0}
     store_values(ada, "fast")
-    assert set(analyse(ada)) == {"count", "hint"}
-    assert set(analyse(ada, bucket="day")) == {"count", "hint"}
+    assert set(analyse(ada)) == {"count", "left_out", "hint"}
+    assert set(analyse(ada, bucket="day")) == {"count", "left_out", "hint"}
     store_values(ada, 5)
     assert "in that time" in analyse(ada, until="2020-01-01")["hint"]
 
@@ -266,7 +300,6 @@ def test_only_the_newest_measurements_and_buckets_are_used(
     ada: Caller, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(analytics, "MEASUREMENTS_READ", 3)
-    monkeypatch.setattr(analytics, "BUCKETS_SHOWN", 2)
     with time_machine.travel(START, tick=False) as clock:
         for value in range(3):
             clock.shift(timedelta(days=1))
@@ -275,10 +308,43 @@ def test_only_the_newest_measurements_and_buckets_are_used(
         store_values(ada, 3)
     result = analyse(ada, bucket="day")
     assert (result["count"], result["min"], result["last"], result["more"]) == (3, 1, 3, True)
-    assert "omitted" not in result
+    assert (result["total"], "next" in result) == (2, False)
     assert analyse(ada, bucket="hour")["rows"][0][1] == 2
-    monkeypatch.setattr(analytics, "BUCKETS_SHOWN", 1)
-    assert analyse(ada, bucket="day")["omitted"] == 1
+
+
+def test_buckets_are_paged(ada: Caller, ada_mcp: McpClient, ada_rest: RestClient) -> None:
+    with time_machine.travel(START, tick=False) as clock:
+        for value in range(5):
+            clock.shift(timedelta(days=1))
+            store_values(ada, value)
+    query = {"pattern": "perf/*", "bucket": "day", "limit": 2}
+    whole = ada_mcp.call("decision", "analytics", **{**query, "limit": 200})
+    assert (len(whole["rows"]), whole["total"], "next" in whole) == (5, 5, False)
+    rows: list[Any] = []
+    cursor: dict[str, str] = {}
+    while True:
+        page = ada_mcp.call("decision", "analytics", **query, **cursor)
+        assert (page["count"], page["total"], page["max"]) == (5, 5, 4)
+        rows += page["rows"]
+        if "next" not in page:
+            break
+        cursor = {"cursor": page["next"]}
+    assert rows == whole["rows"]
+    first = ada_rest.get("decisions/analytics/", **query)
+    assert [item["mean"] for item in first.body["items"]] == [4, 3]
+    assert 'rel="next"' in first.headers["link"]
+    second = ada_rest.get("decisions/analytics/", **query, cursor=first.body["next"]).body
+    assert [item["mean"] for item in second["items"]] == [2, 1]
+
+
+@pytest.mark.parametrize("bad", [{"limit": 0}, {"limit": 201}, {"cursor": "x"}])
+def test_a_bad_page_is_refused(
+    ada: Caller, ada_mcp: McpClient, ada_rest: RestClient, bad: dict[str, Any]
+) -> None:
+    store_values(ada, 1)
+    query = {"pattern": "perf/*", "bucket": "day", **bad}
+    assert ada_mcp.call("decision", "analytics", **query)["error"] == "invalid"
+    assert ada_rest.get("decisions/analytics/", **query).status == 400
 
 
 # -- Arithmetic ------------------------------------------------------------------------------------

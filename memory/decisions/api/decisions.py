@@ -15,7 +15,7 @@ from ctxhub.core.api.views import ProjectViewSet
 from ctxhub.core.given import give_opened
 from ctxhub.core.hub.partial_reads import Opened, RequestedLines
 from ctxhub.core.kit.errors import InvalidInput
-from ctxhub.core.kit.listing import preview, with_arrays
+from ctxhub.core.kit.listing import Listing, preview, with_arrays
 from memory.decisions.api.decision_schemas import (
     Analytics,
     Cutting,
@@ -146,7 +146,8 @@ class AnalyticsViewSet(ProjectViewSet):
     @extend_schema(responses=Analytics)
     def retrieve(self, request: Request, slug: str) -> Response:
         """Figures over numeric decisions and their history."""
-        return Response(with_arrays(analyse_decisions(self.project_id, **self.query)))
+        answer = analyse_decisions(self.project_id, **self.query)
+        return self.listed(Page.of(answer)) if isinstance(answer, Listing) else Response(answer)
 
 
 class TrendViewSet(ProjectViewSet):

@@ -14,8 +14,8 @@ from ctxhub.core.events.selectors.events import moment_of
 from ctxhub.core.kit import sql
 from ctxhub.core.kit.buckets import BUCKETS, start_of
 from ctxhub.core.kit.clock import format_time
-from ctxhub.core.kit.inputs import clean_moment, clean_name, clean_one_of
-from ctxhub.core.kit.listing import Listing
+from ctxhub.core.kit.inputs import MAX_LIMIT, clean_limit, clean_moment, clean_name, clean_one_of
+from ctxhub.core.kit.listing import Listing, page_in_memory
 from ctxhub.core.kit.pages import Condition
 from ctxhub.core.toolbox.argument_types import About, Time
 from ctxhub.core.vocabulary.selectors.names import find_vocabulary
@@ -23,7 +23,6 @@ from memory.decisions.sql.numbers import Measurement, has_decisions, key_like, r
 
 COLUMNS = ("at", "count", "mean")
 MEASUREMENTS_READ = 100_000
-BUCKETS_SHOWN = 500
 DIGITS = 12
 
 Number = int | float
@@ -43,7 +42,9 @@ class Statistics(TypedDict):
     p50: NotRequired[Number]
     p95: NotRequired[Number]
     last: NotRequired[Annotated[Number, About("The one written last.")]]
-    omitted: NotRequired[Annotated[int, About("Older buckets that are not shown.")]]
+    left_out: NotRequired[Annotated[int, About("Values that are texts, and no plain numbers.")]]
+    total: NotRequired[Annotated[int, About("How many buckets there are.")]]
+    next: NotRequired[Annotated[str | None, About("The cursor of the next page of buckets.")]]
     more: NotRequired[Annotated[bool, About("Only the newest 100,000 numbers were read.")]]
     hint: NotRequired[str]
 
@@ -56,30 +57,35 @@ def analyse_decisions(
     until: str | None = None,
     bucket: str | None = None,
     layer: str | None = None,
+    limit: int = MAX_LIMIT,
+    cursor: str | None = None,
 ) -> Listing | Statistics:
     """Compute statistics over all current and past numbers of decisions whose key matches a glob.
 
-    With `bucket` they are beside a list of the buckets: newest first, without empty ones, 500 at most
-    (`omitted` counts the rest). `more`: there are over 100,000 numbers, and only the newest
-    100,000 are included. Ignores texts.
+    With `bucket` they are beside a page of the buckets: newest first, without empty ones. `more`: there are
+    over 100,000 numbers, and only the newest 100,000 are included. Texts that are plain numbers count;
+    `left_out` is the number of others.
     """
+    limit = clean_limit(limit)
     kind = clean_one_of(bucket, BUCKETS, "bucket") if bucket else ""
     conditions = _decision_conditions(project_id, clean_name(pattern, "pattern"), layer)
     when = _time_conditions(project_id, since=since, until=until)
     found = read_measurements(conditions, when, MEASUREMENTS_READ + 1)
-    if not found:
-        return _empty_answer(conditions, has_time=bool(when))
-    newest = found[:MEASUREMENTS_READ]
+    if not found.numbers:
+        return _empty_answer(conditions, found.left_out, has_time=bool(when))
+    newest = found.numbers[:MEASUREMENTS_READ]
     answer = _totals(newest)
-    if len(found) > MEASUREMENTS_READ:
+    if found.left_out:
+        answer["left_out"] = found.left_out
+    if len(found.numbers) > MEASUREMENTS_READ:
         answer["more"] = True
-    return _buckets(newest, kind).beside(answer) if kind else answer
+    return _buckets(newest, kind, limit, cursor).beside(answer) if kind else answer
 
 
 def analyse_decision(project_id: int, decision_id: int) -> tuple[Statistics, Sequence[Measurement]]:
     """The statistics over the current and past numbers of one decision, and the numbers, newest first."""
     conditions: list[Condition] = [("d.project_id = %s", [project_id]), ("d.id = %s", [decision_id])]
-    found = read_measurements(conditions, [], MEASUREMENTS_READ)
+    found = read_measurements(conditions, [], MEASUREMENTS_READ).numbers
     return (_totals(found) if found else {"count": 0}), found
 
 
@@ -104,11 +110,15 @@ def _time_conditions(project_id: int, **times: str | None) -> list[Condition]:
     return conditions
 
 
-def _empty_answer(conditions: Sequence[Condition], *, has_time: bool) -> Statistics:
+def _empty_answer(conditions: Sequence[Condition], left_out: int, *, has_time: bool) -> Statistics:
     if not has_decisions(conditions):
         return {"count": 0}
     period = " in that time" if has_time else ""
-    return {"count": 0, "hint": f"Keys match, and none of them held a number{period}: texts are left out."}
+    answer: Statistics = {"count": 0}
+    if left_out:
+        answer["left_out"] = left_out
+    answer["hint"] = f"Keys match, and none of them held a number{period}: texts are left out."
+    return answer
 
 
 # -- Statistics ------------------------------------------------------------------------------------
@@ -159,10 +169,9 @@ def _rounded(value: float) -> Number:
 # -- Buckets ---------------------------------------------------------------------------------------
 
 
-def _buckets(newest_first: Iterable[Measurement], bucket: str) -> Listing:
+def _buckets(newest_first: Iterable[Measurement], bucket: str, limit: int, cursor: str | None) -> Listing:
     rows: list[list[str | Number]] = []
     for start, group in groupby(newest_first, lambda measurement: start_of(measurement.at, bucket)):
         values = [measurement.value for measurement in group]
         rows.append([format_time(start), len(values), _mean(values)])
-    omitted = len(rows) - BUCKETS_SHOWN
-    return Listing(COLUMNS, rows[:BUCKETS_SHOWN], extra={"omitted": omitted} if omitted > 0 else {})
+    return page_in_memory(COLUMNS, rows, list, limit=limit, cursor=cursor)

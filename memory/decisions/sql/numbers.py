@@ -9,10 +9,13 @@ from django.db import connection
 from ctxhub.core.kit import sql
 from ctxhub.core.kit.inputs import NAME_LENGTH
 from ctxhub.core.kit.pages import Condition
+from memory.decisions.inputs.decisions import plain_number
 from memory.decisions.models.decision import typed_value
 
 # Sorts the current value after all revisions.
 _CURRENT_PLACE = 2**63 - 1
+# Characters of a text that may be a number, with blanks around it.
+_LONGEST_NUMBER = 400
 
 
 class Measurement(NamedTuple):
@@ -20,13 +23,18 @@ class Measurement(NamedTuple):
     value: int | float
 
 
-def read_measurements(
-    conditions: Sequence[Condition], when: Sequence[Condition], at_most: int
-) -> list[Measurement]:
-    """Return up to `at_most` measurements, newest first.
+class Measured(NamedTuple):
+    """Numbers, newest first; `left_out` counts the values that are none."""
+
+    numbers: list[Measurement]
+    left_out: int
+
+
+def read_measurements(conditions: Sequence[Condition], when: Sequence[Condition], at_most: int) -> Measured:
+    """Return up to `at_most` values, the numbers before the others. A text that is a plain number is one.
 
     `conditions` filter the decision `d`, `when` the time `m.at`. A revision with the same version as the one
-    before it records a change of another field: its number is counted once, at the first of them.
+    before it records a change of another field: its value is counted once, at the first of them.
     """
     where = " AND ".join(text for text, _ in conditions)
     moments = "".join(f" AND {text}" for text, _ in when)
@@ -36,21 +44,32 @@ def read_measurements(
         WITH chosen AS MATERIALIZED (
             SELECT d.id FROM memory_decision d WHERE {where}),
         states AS (
-            SELECT r.decision_id, r.id AS place, r.version, r.value, r.value_type, r.at
-            FROM chosen c CROSS JOIN memory_decisionrevision r
-            WHERE r.decision_id = c.id AND r.number IS NOT NULL
+            SELECT r.decision_id, r.id AS place, r.version, {_value("r")}, r.value_type, r.at
+            FROM chosen c CROSS JOIN memory_decisionrevision r WHERE r.decision_id = c.id
             UNION ALL
-            SELECT d.id, {_CURRENT_PLACE}, d.version, d.value, d.value_type, d.updated_at
-            FROM chosen c CROSS JOIN memory_decision d WHERE d.id = c.id AND d.number IS NOT NULL),
+            SELECT d.id, {_CURRENT_PLACE}, d.version, {_value("d")}, d.value_type, d.updated_at
+            FROM chosen c CROSS JOIN memory_decision d WHERE d.id = c.id),
         measured AS (
             SELECT s.*, lag(s.version) OVER (PARTITION BY s.decision_id ORDER BY s.place) AS before
             FROM states s)
         SELECT m.at, m.value, m.value_type FROM measured m
         WHERE (m.before IS NULL OR m.before <> m.version){moments}
-        ORDER BY m.at DESC, m.decision_id DESC, m.place DESC LIMIT %s""",
+        ORDER BY m.value IS NULL, m.at DESC, m.decision_id DESC, m.place DESC LIMIT %s""",
         [*parameters, at_most],
     )
-    return [Measurement(sql.read_time(at), _number(text, kind)) for at, text, kind in found]
+    numbers = [
+        Measurement(sql.read_time(at), number)
+        for at, text, kind in found
+        if text is not None and (number := _number(text, kind)) is not None
+    ]
+    return Measured(numbers, len(found) - len(numbers))
+
+
+def _value(row: str) -> str:
+    """The value of a row as `value`; NULL for what is surely no number, so that no long text is read."""
+    has_digit = f"{row}.value GLOB '*[0-9]*'" if connection.vendor == "sqlite" else f"{row}.value ~ '[0-9]'"
+    may_be_one = f"{row}.number IS NOT NULL OR (length({row}.value) <= {_LONGEST_NUMBER} AND {has_digit})"
+    return f"CASE WHEN {may_be_one} THEN {row}.value END AS value"
 
 
 def has_decisions(conditions: Sequence[Condition]) -> bool:
@@ -79,7 +98,6 @@ def _prefix_end(prefix: str) -> str:
     return prefix + "\U0010ffff" * NAME_LENGTH
 
 
-def _number(text: Any, kind: int) -> int | float:
+def _number(text: Any, kind: int) -> int | float | None:
     value = typed_value(text, kind)
-    assert not isinstance(value, str)
-    return value
+    return plain_number(value) if isinstance(value, str) else value

@@ -14,6 +14,7 @@ from ctxhub.core.kit.listing import AnyObject, Listing
 from ctxhub.core.kit.unset import UNSET, Unset
 from ctxhub.core.toolbox.actions import action, tool
 from ctxhub.core.toolbox.argument_types import (
+    AT_MOST_A_PAGE,
     NAMES_FILES,
     SINCE,
     UNDECLARED,
@@ -346,15 +347,28 @@ def analytics(
         Annotated[str, Says("hour|day|week|month"), About("Also a row for each of these.")] | None
     ) = None,
     layer: Annotated[str, About("Only decisions of this layer.")] | None = None,
+    limit: Annotated[
+        Number, About("How many buckets a page holds; left out: 200.", AT_MOST_A_PAGE)
+    ] = MAX_LIMIT,
+    cursor: Cursor | None = None,
 ) -> Annotated[Listing, RowsOf(Bucket)] | Statistics:
     """Figures over numeric values and their history.
 
     `pattern` is a whole key, in which * stands for anything (perf/*/p95_ms). Every number counts at the
-    moment it was written, texts not at all. p50 and p95 lie between two values by linear interpolation.
-    `bucket` adds rows at (its beginning, UTC), count, mean, newest first. `more`: only the newest 100,000
-    numbers were read.
+    moment it was written, also one stored as a text (50, -1.5, 2e6); `left_out` counts other texts. p50 and
+    p95 lie between two values by linear interpolation. `bucket` adds rows at (its beginning, UTC), count,
+    mean, newest first. `more`: only the newest 100,000 numbers were read.
     """
-    return analyse_decisions(caller.project_id, pattern, since=since, until=until, bucket=bucket, layer=layer)
+    return analyse_decisions(
+        caller.project_id,
+        pattern,
+        since=since,
+        until=until,
+        bucket=bucket,
+        layer=layer,
+        limit=limit,
+        cursor=cursor,
+    )
 
 
 @action("hub", "trends", quiet=True, example={"since": "30d", "bucket": "week", "by": "layer"})
