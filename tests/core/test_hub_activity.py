@@ -196,6 +196,30 @@ def test_vocabulary_counts_uses_and_keeps_the_layers_order(ada: Caller) -> None:
     assert vocabulary["scopes"] == {"s": 2}
 
 
+def test_vocabulary_comes_in_pages_of_each_kind(ada: Caller) -> None:
+    set_decision(caller=ada, key="a", value="x", tags=["t1", "t2"], scopes=["s1", "s2", "s3"])
+    whole = hub(ada, "vocabulary")
+    assert "next" not in whole
+    found: dict[str, list[str]] = {kind: [] for kind in whole}
+    cursor: dict[str, str] = {}
+    while True:
+        page = hub(ada, "vocabulary", limit=2, **cursor)
+        following = page.pop("next", None)
+        assert all(len(words) <= 2 for words in page.values())
+        for kind, words in page.items():
+            found[kind] += words
+        if following is None:
+            break
+        cursor = {"cursor": following}
+    assert found == {kind: list(words) for kind, words in whole.items()}
+
+
+@pytest.mark.parametrize("bad", [{"limit": 0}, {"limit": 201}, {"cursor": "x"}])
+def test_a_bad_page_of_vocabulary_is_refused(ada: Caller, bad: dict[str, Any]) -> None:
+    with pytest.raises(InvalidInput):
+        hub(ada, "vocabulary", **bad)
+
+
 def test_agents_come_in_pages(ada: Caller) -> None:
     for name in ("ada", "ben", "eve"):
         call(ada, "hub", {"agent": name})

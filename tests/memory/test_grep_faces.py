@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from pytest_django import Settings
 
+from ctxhub.core.kit.listing import make_cursor
 from tests.hub import McpClient, RestClient
 
 LINES: dict[str, Any] = {"pattern": "RUN", "glob": "*.py", "ignore_case": True, "context_lines": 1}
@@ -47,6 +48,41 @@ def test_rest_finds_lines(ada_rest: RestClient) -> None:
         "files": 1,
     }
     assert ada_rest.get("memories/grep/?pattern=run&path=src&limit=1").body["total"] == 1
+
+
+def test_lines_come_in_pages(ada_mcp: McpClient, ada_rest: RestClient, root: Path) -> None:
+    (root / "many.txt").write_text("".join(f"needle {n}\n" for n in range(5)))
+    query: dict[str, Any] = {"pattern": "needle", "limit": 2}
+    found: list[int] = []
+    cursor: dict[str, str] = {}
+    while True:
+        page = ada_mcp.call("memory", "grep", **query, **cursor)
+        assert page["total"] == 5
+        found += [row[1] for row in page["rows"]]
+        if "next" not in page:
+            break
+        cursor = {"cursor": page["next"]}
+    assert found == [1, 2, 3, 4, 5]
+    first = ada_rest.get("memories/grep/", **query).body
+    second = ada_rest.get("memories/grep/", **query, cursor=first["next"]).body
+    assert [item["line"] for item in second["items"]] == [3, 4]
+
+
+def test_a_page_cut_by_its_budget_goes_on_where_it_ended(ada_mcp: McpClient, root: Path) -> None:
+    (root / "many.txt").write_text("".join(f"needle {n}\n" for n in range(150)))
+    page = ada_mcp.call("memory", "grep", pattern="needle", limit=150, max_tokens=300)
+    following = ada_mcp.call("memory", "grep", pattern="needle", limit=150, cursor=page["next"])
+    assert following["rows"][0][1] == page["count"] + 1
+
+
+@pytest.mark.parametrize("cursor", ["x", "Wy0xXQ", "WyJhIl0"])
+def test_a_cursor_of_another_list_is_refused(ada_mcp: McpClient, cursor: str) -> None:
+    assert ada_mcp.call("memory", "grep", pattern="needle", cursor=cursor)["error"] == "invalid"
+
+
+def test_a_cursor_behind_the_end_finds_nothing(ada_mcp: McpClient) -> None:
+    behind = ada_mcp.call("memory", "grep", pattern="run", cursor=make_cursor(2**63 - 1))
+    assert (behind["count"], behind["total"], "next" in behind) == (0, 2, False)
 
 
 def test_an_answer_respects_max_tokens(ada_mcp: McpClient, ada_rest: RestClient, root: Path) -> None:

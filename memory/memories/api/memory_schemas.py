@@ -32,7 +32,7 @@ class SearchMeta(TypedDict):
 
 
 class Hits(TypedDict):
-    next: Annotated[str | None, About("Null: ask for more with `limit`.")]
+    next: Annotated[str | None, About("Null where there is no further page: ask for more with `limit`.")]
     count: Annotated[int, About("How many items there are.")]
     omitted: NotRequired[Annotated[int, About("Left out to keep to `max_tokens`.")]]
     hint: NotRequired[Annotated[str, About("What the filters name that is not there.")]]

@@ -9,7 +9,7 @@ from ctxhub.core.accounts.models.project import Project
 from ctxhub.core.kit.errors import NotFound, shown, shown_all
 from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.kit.inputs import clean_from_to, clean_limit, clean_query
-from ctxhub.core.kit.listing import COUNTED_TO, Listing, total_of
+from ctxhub.core.kit.listing import COUNTED_TO, Listing, make_cursor, read_cursor, total_of
 from ctxhub.core.paths.reading import reader_in
 from ctxhub.core.text import globs
 from ctxhub.core.text.patterns import check_pattern, compiled
@@ -22,6 +22,8 @@ SHOWN_CHARACTERS = 300
 LONGEST_LINE = 64 * 1024
 BLOCK_CHARACTERS = 32 * 1024
 PROGRAM_SIZE = 1_000
+# More than can be read in the time there is.
+MOST_LINES = 10**9
 # Syntax with another meaning in a block of lines than in one line: each line is searched by itself.
 _NEEDS_LINES = re.compile(r"\\[Az]|\(\?[a-zA-Z]*-")
 
@@ -62,11 +64,13 @@ def grep(
     ignore_case: bool = False,
     context_lines: int = 0,
     limit: int = 50,
+    cursor: str | None = None,
 ) -> Listing:
     """Rows in the order of files and lines. `truncated`: not everything was searched.
 
-    `glob` without a slash matches a file's name in any folder.
+    `glob` without a slash matches a file's name in any folder. A cursor counts the lines before.
     """
+    start = min(read_cursor(cursor, int)[0], MOST_LINES) if cursor else 0
     clean_query(pattern, "pattern")
     context_lines = clean_from_to(context_lines, "context_lines", 0, MOST_CONTEXT)
     limit = clean_limit(limit)
@@ -79,12 +83,19 @@ def grep(
     rows: list[tuple[Any, ...]] = []
     files: set[str] = set()
     total = 0
-    for total, hit in enumerate(islice(hits, COUNTED_TO + 1), start=1):
+    end = start + limit
+    for total, hit in enumerate(islice(hits, max(COUNTED_TO, end) + 1), start=1):
         files.add(hit.file)
-        if total <= limit:
+        if start < total <= end:
             rows.append(_shown(hit, context_lines))
     extra = {**total_of(total), "files": len(files), **({"truncated": True} if budget.is_partial else {})}
-    return Listing(COLUMNS, rows, extra=extra)
+    return Listing(
+        COLUMNS,
+        rows,
+        next=make_cursor(end) if total > end else None,
+        extra=extra,
+        cursor_after=lambda count: make_cursor(start + count),
+    )
 
 
 # -- Where to look ---------------------------------------------------------------------------------

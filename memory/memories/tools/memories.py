@@ -432,6 +432,7 @@ def grep(
     ignore_case: Annotated[bool, About("Whether case does not count.")] = False,
     context_lines: ContextLines = 0,
     limit: Annotated[Number, About("How many lines; left out: 50.", AT_MOST_A_PAGE)] = 50,
+    cursor: Cursor | None = None,
 ) -> Listing:
     """Lines of the project's files that match a regular expression (RE2), where an administrator allows it.
 
@@ -447,4 +448,5 @@ def grep(
         ignore_case=ignore_case,
         context_lines=context_lines,
         limit=limit,
+        cursor=cursor,
     )

@@ -17,7 +17,6 @@ from ctxhub.core.kit.listing import Listing, make_cursor, read_cursor
 from ctxhub.core.models import Agent, Category, Layer, Scope, Tag
 from ctxhub.core.vocabulary.selectors.uses import with_uses
 
-WORDS_SHOWN = 200
 NEVER = datetime(1970, 1, 1, tzinfo=UTC)
 
 IN_ORDER = (
@@ -123,15 +122,28 @@ def _read_facts(project_id: int, names: Sequence[str]) -> dict[str, Mapping[str,
     return facts
 
 
-def count_vocabulary(project_id: int) -> dict[str, dict[str, int]]:
-    """Layers (in their order), categories, tags and scopes (most used first), each with its use count."""
+def count_vocabulary(
+    project_id: int, *, limit: int = MAX_LIMIT, cursor: str | None = None
+) -> dict[str, dict[str, int] | str]:
+    """Layers (in their order), categories, tags and scopes (most used first), each with its use count.
+
+    A page has up to `limit` of each; `next`, if one of them has more, is the cursor of the next.
+    """
+    start = read_cursor(cursor, int)[0] if cursor else 0
+    end = start + clean_limit(limit)
+    found = {
+        "layers": _used(Layer.objects.in_project(project_id), start, end, "position", "pk"),
+        "categories": _used(Category.objects.in_project(project_id), start, end, "-uses", "name"),
+        "tags": _used(Tag.objects.in_project(project_id), start, end, "-uses", "name"),
+        "scopes": _used(Scope.objects.in_project(project_id), start, end, "-uses", "name"),
+    }
+    has_more = any(len(words) > limit for words in found.values())
     return {
-        "layers": _used(Layer.objects.in_project(project_id), "position", "pk"),
-        "categories": _used(Category.objects.in_project(project_id), "-uses", "name"),
-        "tags": _used(Tag.objects.in_project(project_id), "-uses", "name"),
-        "scopes": _used(Scope.objects.in_project(project_id), "-uses", "name"),
+        **{kind: dict(words[:limit]) for kind, words in found.items()},
+        **({"next": make_cursor(end)} if has_more else {}),
     }
 
 
-def _used(words: QuerySet[Any], *order: str) -> dict[str, int]:
-    return dict(with_uses(words).order_by(*order).values_list("name", "uses")[:WORDS_SHOWN])
+def _used(words: QuerySet[Any], start: int, end: int, *order: str) -> list[tuple[str, int]]:
+    """The words from one place to another, and the next if there is one."""
+    return list(with_uses(words).order_by(*order).values_list("name", "uses")[start : end + 1])

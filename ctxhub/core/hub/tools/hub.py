@@ -17,6 +17,7 @@ from ctxhub.core.kit.listing import Listing
 from ctxhub.core.paths.services import confirming
 from ctxhub.core.toolbox.actions import action, tool
 from ctxhub.core.toolbox.argument_types import (
+    AT_MOST_A_PAGE,
     SINCE,
     About,
     Agents,
@@ -43,6 +44,7 @@ Seconds = Annotated[
         "Answer when something is new, or after so many seconds.", {"minimum": 0, "maximum": LONGEST_SECONDS}
     ),
 ]
+OF_EACH = About("How many of each a page holds; left out: 200.", AT_MOST_A_PAGE)
 Settings = Annotated[
     Object,
     About(
@@ -120,9 +122,14 @@ def agents(caller: Caller, limit: Limit = MAX_LIMIT, cursor: Cursor | None = Non
 
 
 @action("hub", "vocabulary", quiet=True)
-def vocabulary(caller: Caller) -> dict[str, Any]:
-    """The layers, categories, tags and scopes, with how often each is used; reuse them before you invent."""
-    return hub.count_vocabulary(caller.project_id)
+def vocabulary(
+    caller: Caller, limit: Annotated[Number, OF_EACH] = MAX_LIMIT, cursor: Cursor | None = None
+) -> dict[str, Any]:
+    """The layers, categories, tags and scopes, with how often each is used; reuse them before you invent.
+
+    The most used first, up to `limit` of each; with `next` as `cursor` the following ones of each.
+    """
+    return hub.count_vocabulary(caller.project_id, limit=limit, cursor=cursor)
 
 
 @action("hub", "view", quiet=True, example={"name": "active_context"})
