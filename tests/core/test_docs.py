@@ -16,6 +16,7 @@ from ctxhub.core.kit.background import all_writers
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import CtxhubError
 from ctxhub.core.toolbox import dispatch
+from ctxhub.core.toolbox.actions import all_tools
 from ctxhub.core.toolbox.tool_list import find_call
 
 ROOT = env.ROOT
@@ -99,6 +100,14 @@ def headings(page: Path) -> list[tuple[int, str]]:
 def anchor_of(heading: str) -> str:
     """As GitHub makes it."""
     return re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-")
+
+
+def test_the_readme_names_every_tool_with_its_actions() -> None:
+    rows = dict(re.findall(r"^\| `(\w+)` \| (.*) \|$", (ROOT / "README.md").read_text(), re.MULTILINE))
+    assert all_tools().keys() <= rows.keys()
+    for tool in all_tools().values():
+        if named := {*tool.actions} - {""}:
+            assert {*re.findall(r"`([a-z_]+)`", rows[tool.name])} == named, tool.name
 
 
 def test_the_licence_is_named_where_it_is_looked_for() -> None:
