@@ -56,6 +56,17 @@ def test_a_call_that_names_no_session_belongs_to_the_agents_last_one(ada_mcp: Mc
     assert {row["path"] for row in ada_mcp.rows("session", "resources")} == {"a", "b"}
 
 
+def test_an_edited_file_stands_before_viewed_ones(ada_mcp: McpClient, ada_rest: RestClient) -> None:
+    session = ada_mcp.call("session", "track", path="edited", access="edited")["session"]
+    for path in ("a", "b"):
+        ada_mcp.call("session", "track", path=path, access="viewed")
+    first = ada_mcp.call("session", "resources", limit=2)
+    rest = ada_mcp.call("session", "resources", cursor=first["next"])
+    assert [row[0] for row in first["rows"] + rest["rows"]] == ["edited", "b", "a"]
+    page = ada_rest.get(f"sessions/{session}/resources/", limit=1).body
+    assert [item["path"] for item in page["items"]] == ["edited"]
+
+
 def test_every_filter_over_mcp(ada_mcp: McpClient, ben_mcp: McpClient) -> None:
     session = ada_mcp.call("session", "track", path="a", access="viewed")["session"]
     ben_mcp.call("session", "track", path="a", access="edit", session="mine")

@@ -39,6 +39,7 @@ def many(ada: Caller) -> Caller:
                 resource=file,
                 relevance=n % 7,
                 access_count=n % 5,
+                best_access=n % 4 or None,
                 last_accessed=at if n % 3 else None,
             )
             for n, (file, at) in enumerate(zip(files, times, strict=True))

@@ -16,6 +16,7 @@ from sessions.models import Access, AgentSession, SessionResource
 from sessions.sittings.selectors.accesses import list_accesses
 from sessions.sittings.selectors.resources import list_session_resources
 from sessions.sittings.services.resources import add_dependency, track_access
+from sessions.sittings.services.sessions import save_session
 from tests.tables import dump_project
 from tracking.models import AccessKind, Resource
 from tracking.services.changes import record_change
@@ -251,6 +252,27 @@ def test_each_order_in_pages(worked: None, ada: Caller, sort: str, expected: str
         paths.append(page.objects()[0]["path"][0])
         cursor = page.next
     assert (paths, cursor) == (list(expected), None)
+
+
+def test_of_equally_relevant_files_the_strongest_access_comes_first(ada: Caller) -> None:
+    with time_machine.travel(NOON, tick=False) as now:
+        for path, access in (
+            ("edited", "edited"),
+            ("run", "executed"),
+            ("early", "viewed"),
+            ("late", "viewed"),
+        ):
+            track(ada, path, access, session="work")
+            now.shift(timedelta(minutes=1))
+        save_session(caller=ada, session="work", files=[{"path": "saved", "hash": "1"}])
+    expected = ["edited", "run", "late", "early", "saved"]
+    assert [row["path"] for row in rows(ada, session="work")] == expected
+    paths, cursor = [], None
+    for _ in expected:
+        page = list_session_resources(ada, session="work", limit=1, cursor=cursor)
+        paths.append(page.objects()[0]["path"])
+        cursor = page.next
+    assert (paths, cursor) == (expected, None)
 
 
 def test_what_was_prioritised_is_shown(worked: None, ada: Caller) -> None:

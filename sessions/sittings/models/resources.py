@@ -13,6 +13,8 @@ from tracking.models.resource import AccessKind
 
 # When a file was last accessed in a session; one that was only saved there: when that was.
 LAST = Coalesce("last_accessed", "created_at")
+# The strongest access; 0 for a file that was only saved in the session.
+BEST = Coalesce("best_access", 0)
 
 
 class Mode(models.IntegerChoices):
@@ -63,6 +65,7 @@ class SessionResource(ProjectRow):
             models.Index(
                 "session",
                 F("relevance").desc(),
+                BEST.desc(),
                 LAST.desc(),
                 F("id").desc(),
                 name="sessions_resource_relevant",

@@ -27,7 +27,7 @@ COLUMNS = (
     *("compressed_tokens", "size", "hash", "modified", "at"),
 )
 KINDS: dict[str, tuple[type, ...]] = {
-    "relevance": (int, datetime, int),
+    "relevance": (int, int, datetime, int),
     "accessed": (int, datetime, int),
     "recent": (datetime, int),
 }
@@ -62,7 +62,8 @@ def list_session_resources(
 ) -> Listing:
     """The files of a session, which is the call's if none is named; without a session no rows.
 
-    `sort`: the most relevant ones first, those accessed most often, or those accessed last.
+    `sort`: the most relevant ones first (of equal ones those with the strongest access), those accessed most
+    often, or those accessed last.
     """
     order, limit = clean_sort(sort), clean_limit(limit)
     after = _read_cursor(order, cursor) if cursor else None

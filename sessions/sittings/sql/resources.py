@@ -12,8 +12,10 @@ from tracking.models import AccessKind
 
 # When a file was last accessed in the session; one that was only saved there: when it was.
 LAST = "coalesce(s.last_accessed, s.created_at)"
+# The strongest access in the session; 0 for a file that was only saved there.
+BEST = "coalesce(s.best_access, 0)"
 ORDERS: dict[str, tuple[str, ...]] = {
-    "relevance": ("s.relevance", LAST, "s.id"),
+    "relevance": ("s.relevance", BEST, LAST, "s.id"),
     "accessed": ("s.access_count", LAST, "s.id"),
     "recent": (LAST, "s.id"),
 }
@@ -155,5 +157,9 @@ def _listed(found: Sequence[Any]) -> ListedResource:
 
 
 def _position(order: str, row: ListedResource) -> Position:
-    first = {"relevance": (row.relevance,), "accessed": (row.count,), "recent": ()}[order]
-    return (*first, row.at, row.id)
+    first: dict[str, tuple[int, ...]] = {
+        "relevance": (row.relevance, row.session_access or 0),
+        "accessed": (row.count,),
+        "recent": (),
+    }
+    return (*first[order], row.at, row.id)

@@ -128,8 +128,9 @@ def resources(
 ) -> Listing:
     """The files of a session, yours unless said.
 
-    The most relevant ones first (as `prioritize` found), those accessed most often (accessed), or those
-    accessed last (recent). `importance`, 0 to 100, is computed now.
+    The most relevant ones first (as `prioritize` found; of equal ones, as all are before it, those edited,
+    then executed, referenced, viewed), those accessed most often (accessed), or those accessed last (recent).
+    `importance`, 0 to 100, is computed now.
     """
     return list_session_resources(caller, session=session, sort=sort, limit=limit, cursor=cursor)
 
