@@ -140,6 +140,7 @@ def minimal_arguments(action: str, ids: dict[str, Any]) -> dict[str, Any]:
         "constraint.deactivate": {"id": ids["constraint"]},
         "constraint.activate": {"id": ids["constraint"]},
         "memory.add": {"title": "t", "content": "c"},
+        "session.save": {"summary": "So."},
         "memory.get": memory,
         "memory.update": memory,
         "memory.revisions": memory,

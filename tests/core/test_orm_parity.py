@@ -166,7 +166,7 @@ def a_session(ada: Caller) -> None:
         branch="main",
     )["session"]
     save_snapshot(caller=ada, content="One.", source="mcp", session=first)
-    save_session(caller=ada, parent=first)
+    save_session(caller=ada, parent=first, summary="s")
 
 
 def a_message(ada: Caller) -> None:

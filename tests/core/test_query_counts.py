@@ -132,7 +132,7 @@ def fill_sessions(caller: Caller, count: int) -> None:
             caller=caller, session="full", conversation=f"new {n}", items=items, files=files, branch=f"b{n}"
         )
         save_session(caller=caller, session=f"s{n}", workspace_id="shop", parent="full", summary="new")
-        save_session(caller=caller, session=f"line {n}", parent=f"line {n - 1}" if n else None)
+        save_session(caller=caller, session=f"line {n}", parent=f"line {n - 1}" if n else None, summary="s")
         track_access(caller=caller, session="full", path=f"t{n}.py", access="edited", content=f"new = {n}")
         add_dependency(caller=caller, source="t0.py", target=f"t{n + 1}.py", type="imports", strength=3)
         add_dependency(caller=caller, source=f"t{n}.py", target=f"t{n + 1}.py", type="calls")

@@ -319,8 +319,8 @@ CALLS: dict[str, list[Call]] = {
     "session.save": [
         ({"session": "SESSION", "summary": "x"}, NOT_FOUND),
         ({"session": "armstrong's", "summary": "x"}, {"result": "created"}),
-        ({"parent": "SESSION"}, NOT_FOUND),
-        ({"parent": "armstrong's"}, NOT_FOUND),
+        ({"parent": "SESSION", "summary": "x"}, NOT_FOUND),
+        ({"parent": "armstrong's", "summary": "x"}, NOT_FOUND),
         ({"files": [{"path": "tranquility/eagle.py", "hash": "1"}]}, {"result": "created"}),
     ],
     "session.restore": [

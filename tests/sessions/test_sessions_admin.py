@@ -133,7 +133,7 @@ def test_earlier_states_are_folded(saved: int, ada: Caller) -> None:
 
 def test_the_line_of_a_session_leads_to_its_parents_and_children(saved: int, ada: Caller) -> None:
     middle = save_session(caller=ada, session="two", summary="Middle <x>.", parent=saved)["session"]
-    last = save_session(caller=ada, session="three", parent=middle)["session"]
+    last = save_session(caller=ada, session="three", parent=middle, summary="s")["session"]
     page = text(member(ada.project), page_of(middle))
     lineage = page[page.index("ctx-lineage") :].split("</nav>")[0]
     places = [lineage.index(found) for found in (page_of(saved), 'aria-current="page"', page_of(last))]
@@ -144,7 +144,7 @@ def test_the_line_of_a_session_leads_to_its_parents_and_children(saved: int, ada
 def test_a_long_line_shows_its_end(ada: Caller) -> None:
     parent: int | None = None
     for number in range(15):
-        parent = save_session(caller=ada, session=f"s-{number}", parent=parent)["session"]
+        parent = save_session(caller=ada, session=f"s-{number}", parent=parent, summary="s")["session"]
     assert parent
     assert "3 earlier" in text(member(ada.project), page_of(parent))
 
@@ -243,7 +243,7 @@ def test_files_are_on_pages(saved: int, ada: Caller) -> None:
 
 def test_a_session_shows_what_its_agent_did_by_time(tracked: int, ada: Caller, ben: Caller) -> None:
     made = save_snapshot(caller=ada.in_session(tracked), summary="Joined <b>.", content="x", source="test")
-    save_session(caller=ben, session="of-ben")
+    save_session(caller=ben, session="of-ben", summary="s")
     save_session(caller=ada, session=str(tracked), summary="Done.")
     steps = member(ada.project).get(page_of(tracked)).context["activity"].steps
     said = [(step.verb, step.what) for step in steps]
@@ -278,7 +278,7 @@ def test_the_page_takes_as_many_queries_with_more_rows(tracked: int, ada: Caller
     for number in range(5):
         track_access(caller=ada, session=str(tracked), path=f"more/{number}", access="edited")
         save_session(caller=ada, session=str(tracked), conversation=f"More {number}.", branch=f"b{number}")
-        save_session(caller=ada, session=f"child-{number}", parent=tracked)
+        save_session(caller=ada, session=f"child-{number}", parent=tracked, summary="s")
     assert queries() == few <= 30
 
 
@@ -312,7 +312,7 @@ def test_a_session_that_holds_nothing_is_exported(ada: Caller) -> None:
 
 
 def test_deletion_says_what_goes_and_takes_it(tracked: int, ada: Caller) -> None:
-    child = save_session(caller=ada, session="two", parent=tracked)["session"]
+    child = save_session(caller=ada, session="two", parent=tracked, summary="s")["session"]
     client = member(ada.project, ADMIN)
     question = text(client, page_of(tracked, "delete"))
     assert "1 conversation, 2 items, 2 files, 2 accesses" in question
@@ -329,7 +329,7 @@ def test_only_administrators_delete(saved: int, apollo: Project) -> None:
 
 
 def test_selected_sessions_are_deleted_together(saved: int, ada: Caller) -> None:
-    other = save_session(caller=ada, session="two")["session"]
+    other = save_session(caller=ada, session="two", summary="s")["session"]
     chosen = {"action": "delete_selected", "_selected_action": [saved, other]}
     client = member(ada.project, ADMIN)
     assert "1 conversation, 2 items" in client.post(SESSIONS, chosen).content.decode()

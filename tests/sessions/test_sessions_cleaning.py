@@ -62,7 +62,7 @@ def access(caller: Caller, session: int) -> None:
 
 def test_a_session_lasts_30_days_from_the_last_save(ada: Caller, time: Any) -> None:
     set_config(caller=ada, values={"ignore_weekend": True})
-    old, kept = (save_session(caller=ada)["session"] for _ in range(2))
+    old, kept = (save_session(caller=ada, summary="s")["session"] for _ in range(2))
     time.shift(20 * DAYS)
     save_session(caller=ada, session=kept)
     time.shift(10 * DAYS)
@@ -77,7 +77,7 @@ def test_a_session_lasts_30_days_from_the_last_save(ada: Caller, time: Any) -> N
 
 def test_with_0_days_sessions_stay(ada: Caller, time: Any) -> None:
     set_config(caller=ada, values={"session_days": 0, "access_days": 0})
-    session = save_session(caller=ada)["session"]
+    session = save_session(caller=ada, summary="s")["session"]
     access(ada, session)
     time.shift(5_000 * DAYS)
     cleanup(ada.project_id)
@@ -119,7 +119,7 @@ def test_an_agent_that_tracks_over_http_stays_in_its_session(ada: Caller, time: 
 
 
 def test_a_saved_session_is_left_a_day_after_its_last_save(ada: Caller, time: Any) -> None:
-    session = save_session(caller=ada)["session"]
+    session = save_session(caller=ada, summary="s")["session"]
     time.shift(20 * HOURS)
     assert track_access(caller=ada, path="a", access="viewed")["session"] == session
     time.shift(5 * HOURS)
@@ -144,9 +144,9 @@ def test_a_saved_session_that_is_worked_in_stays_right_in_the_index(ada: Caller,
 
 
 def test_a_saved_session_with_living_children_stays(ada: Caller, time: Any) -> None:
-    parent = save_session(caller=ada)["session"]
+    parent = save_session(caller=ada, summary="s")["session"]
     time.shift(20 * DAYS)
-    child = save_session(caller=ada, parent=parent)["session"]
+    child = save_session(caller=ada, parent=parent, summary="s")["session"]
     time.shift(20 * DAYS)
     cleanup(ada.project_id)
     assert remaining(ada) == {parent, child}
@@ -159,7 +159,7 @@ def test_one_run_deletes_a_bounded_number_of_rows(
     ada: Caller, time: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for _ in range(5):
-        access(ada, save_session(caller=ada)["session"])
+        access(ada, save_session(caller=ada, summary="s")["session"])
     time.shift(31 * DAYS)
     monkeypatch.setattr(cleaning, "REMOVED_AT_ONCE", 4)
     retention._cleaned[ada.project_id] = (clock.now(), retention.EVERY)
@@ -169,7 +169,7 @@ def test_one_run_deletes_a_bounded_number_of_rows(
 
 def test_accesses_last_90_days(ada: Caller, time: Any) -> None:
     set_config(caller=ada, values={"session_days": 0})
-    session = save_session(caller=ada)["session"]
+    session = save_session(caller=ada, summary="s")["session"]
     access(ada, session)
     time.shift(90 * DAYS)
     access(ada, session)
@@ -180,7 +180,7 @@ def test_accesses_last_90_days(ada: Caller, time: Any) -> None:
 
 
 def test_hub_clear_leaves_sessions(ada: Caller, time: Any) -> None:
-    session = save_session(caller=ada)["session"]
+    session = save_session(caller=ada, summary="s")["session"]
     time.shift(100 * DAYS)
     retention._cleaned[ada.project_id] = (clock.now(), retention.EVERY)
     call(ada, "hub", {"action": "clear"})
@@ -189,8 +189,8 @@ def test_hub_clear_leaves_sessions(ada: Caller, time: Any) -> None:
 
 @pytest.mark.parametrize("how", ["service", "orm", "queryset", "cleanup"])
 def test_snapshots_lose_the_session_that_is_deleted(how: str, ada: Caller, time: Any) -> None:
-    saved = save_session(caller=ada)["session"]
-    other = save_session(caller=ada)["session"]
+    saved = save_session(caller=ada, summary="s")["session"]
+    other = save_session(caller=ada, summary="s")["session"]
     for session in (saved, other):
         Snapshot.objects.create(project=ada.project, content="c", summary="s", session_id=session)
     if how == "cleanup":

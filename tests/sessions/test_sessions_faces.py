@@ -43,8 +43,8 @@ def test_a_session_is_updated_by_its_name(ada_rest: RestClient) -> None:
 
 
 def test_sessions_are_listed_by_every_filter(ada_rest: RestClient, ben_rest: RestClient) -> None:
-    first = ada_rest.post("sessions/", {"workspace_id": "shop"}).body["session"]
-    second = ben_rest.post("sessions/", {"parent": first}).body["session"]
+    first = ada_rest.post("sessions/", {"workspace_id": "shop", "summary": "s"}).body["session"]
+    second = ben_rest.post("sessions/", {"parent": first, "summary": "s"}).body["session"]
     for query, expected in (
         ({}, [second, first]),
         ({"workspace_id": "shop"}, [first]),
@@ -72,6 +72,21 @@ def test_sessions_are_restored_and_have_a_lineage(ada_rest: RestClient, ben_rest
     assert third.body["files"]["rows"][0] == ["src/app.py", "missing"]
     line = ben_rest.get(f"sessions/{second.body['session']}/lineage/").body["items"]
     assert [item["session"] for item in line] == [second.body["session"], first.body["session"], saved]
+
+
+@pytest.mark.parametrize("body", [{}, {"session": "laptop"}, {"workspace_id": "shop", "items": []}], ids=str)
+def test_a_new_session_needs_contents(body: dict[str, Any], ada_rest: RestClient, ada_mcp: McpClient) -> None:
+    refused = ada_rest.post("sessions/", body)
+    assert (refused.status, refused.body["error"]) == (400, "invalid")
+    assert "Give a summary" in refused.body["hint"]
+    assert ada_mcp.call("session", "save", **body)["message"] == refused.body["message"]
+    assert ada_mcp.rows("session", "list", implicit=True) == []
+
+
+def test_a_session_with_tracked_files_is_saved_without_more(ada_mcp: McpClient) -> None:
+    session = ada_mcp.call("session", "track", path="a.py", access="edited")["session"]
+    assert ada_mcp.call("session", "save") == {"session": session, "result": "created"}
+    assert ada_mcp.call("session", "save", session=session) == {"session": session, "result": "updated"}
 
 
 @pytest.mark.parametrize(
@@ -143,7 +158,7 @@ def test_another_http_call_of_the_agent_goes_on_in_the_restored_session(
 ) -> None:
     ada_mcp.call("session", "save", summary="s")
     child = ada_mcp.call("session", "restore")["session"]
-    assert ben_mcp.call("session", "save")["session"] != child
+    assert ben_mcp.call("session", "save", summary="s")["session"] != child
     assert ada_mcp.call("session", "save", summary="t") == {"session": child, "result": "updated"}
 
 

@@ -47,20 +47,23 @@ def implicit(caller: Caller) -> int:
 
 def test_a_list_has_a_row_for_each_session_newest_first(ada: Caller, ben: Caller) -> None:
     first = save_session(caller=ada, workspace_id="shop", summary="s", token_count=5)["session"]
-    second = save_session(caller=ben, parent=first)["session"]
+    second = save_session(caller=ben, parent=first, summary="s")["session"]
     answer = call(ada, "session", {"action": "list"})
     late, early = (row[6] for row in answer["rows"])
     assert answer == {
         "columns": ["session", "agent", "workspace_id", "summary", "token_count", "parent", "at"],
-        "rows": [[second, "ben", "default", "", 0, first, late], [first, "ada", "shop", "s", 5, None, early]],
+        "rows": [
+            [second, "ben", "default", "s", 5, first, late],
+            [first, "ada", "shop", "s", 5, None, early],
+        ],
         "count": 2,
         "total": 2,
     }
 
 
 def test_a_list_is_filtered(ada: Caller, ben: Caller) -> None:
-    first = save_session(caller=ada, workspace_id="shop", session="laptop")["session"]
-    second = save_session(caller=ben, parent=first)["session"]
+    first = save_session(caller=ada, workspace_id="shop", session="laptop", summary="s")["session"]
+    second = save_session(caller=ben, parent=first, summary="s")["session"]
     for arguments, expected in (
         ({"workspace_id": "shop"}, [first]),
         ({"workspace_id": "Shop"}, []),
@@ -81,14 +84,14 @@ def test_the_sessions_of_an_unknown_one_are_not_found(ada: Caller, parent: str |
 
 
 def test_implicit_sessions_are_listed_only_if_asked_for(ada: Caller) -> None:
-    saved, hidden = save_session(caller=ada)["session"], implicit(Caller(ada.project, "ben"))
+    saved, hidden = save_session(caller=ada, summary="s")["session"], implicit(Caller(ada.project, "ben"))
     assert listed(ada) == [saved]
     assert listed(ada, implicit=True) == [hidden, saved]
     assert get(ada, hidden)["saved_at"] is None
 
 
 def test_pages_follow_one_another(ada: Caller) -> None:
-    ids = [save_session(caller=ada)["session"] for _ in range(5)]
+    ids = [save_session(caller=ada, summary="s")["session"] for _ in range(5)]
     found: list[int] = []
     cursor = None
     while True:
@@ -167,7 +170,7 @@ def test_a_conversation_of_another_session_is_not_found(ada: Caller) -> None:
     [{"lines": "1-2"}, {"tail": 1}, {"conversation": "x"}, {"full": "so"}, {"conversation": 1, "tail": 0}],
 )
 def test_bad_arguments_of_get_are_refused(arguments: dict[str, Any], ada: Caller) -> None:
-    saved = save_session(caller=ada)["session"]
+    saved = save_session(caller=ada, summary="s")["session"]
     with pytest.raises(InvalidInput):
         get(ada, saved, **arguments)
 
@@ -212,7 +215,7 @@ def test_lineage_stops_where_a_circle_closes(ada: Caller) -> None:
 
 def line(caller: Caller, count: int) -> list[int]:
     """Sessions each of which continues the one before."""
-    first = save_session(caller=caller)["session"]
+    first = save_session(caller=caller, summary="s")["session"]
     rows = [
         AgentSession(project=caller.project, pk=first + n, parent_id=first + n - 1, saved_at=clock.now())
         for n in range(1, count)
@@ -227,7 +230,7 @@ def line(caller: Caller, count: int) -> list[int]:
 
 def test_sessions_are_counted_without_implicit_ones(ada: Caller) -> None:
     assert call(ada, "hub", {"action": "stats"})["sessions"] == 0
-    saved = save_session(caller=ada)["session"]
+    saved = save_session(caller=ada, summary="s")["session"]
     implicit(Caller(ada.project, "ben"))
     open_session(ada.in_session("named"), register_agent(ada, clock.now()), clock.now())
     assert call(ada, "hub", {"action": "stats"})["sessions"] == 2
@@ -239,7 +242,7 @@ def test_sessions_are_counted_without_implicit_ones(ada: Caller) -> None:
 def test_an_implicit_session_leaves_no_event_and_is_counted_once_it_is_saved(ada: Caller) -> None:
     hidden = implicit(ada)
     assert not Event.objects.in_project(ada.project).filter(noun="session").exists()
-    assert save_session(caller=ada)["session"] == hidden
+    assert save_session(caller=ada, summary="s")["session"] == hidden
     assert call(ada, "hub", {"action": "stats"})["sessions"] == 1
     delete_session(caller=ada, session=implicit(Caller(ada.project, "ben")))
     verbs = Event.objects.in_project(ada.project).filter(noun="session").values_list("verb", flat=True)
@@ -247,8 +250,8 @@ def test_an_implicit_session_leaves_no_event_and_is_counted_once_it_is_saved(ada
 
 
 def test_the_agents_show_their_current_session(ada: Caller, ben: Caller) -> None:
-    save_session(caller=ada)
-    current = save_session(caller=ada)["session"]
+    save_session(caller=ada, summary="s")
+    current = save_session(caller=ada, summary="s")["session"]
     call(ben, "hub", {"action": "stats"})
     answer = call(ada, "hub", {"action": "agents", "format": "objects"})
     assert {item["name"]: item["session"] for item in answer["items"]} == {"ada": current, "ben": None}
@@ -276,7 +279,7 @@ def test_a_new_conversation_replaces_the_old_one_in_the_index(ada: Caller) -> No
 
 
 def test_events_of_sessions_are_listed_and_wake_nobody(ada: Caller, ben: Caller) -> None:
-    saved = save_session(caller=ada)["session"]
+    saved = save_session(caller=ada, summary="s")["session"]
     answer = call(ben, "hub", {"action": "activity", "verbs": ["save"]})
     assert [row[3] for row in answer["rows"]] == [f"session:{saved}"]
     assert call(ben, "hub", {"action": "updates", "since": "e0"})["sessions"] == 1
@@ -300,7 +303,7 @@ INDEXES: list[tuple[dict[str, Any], str]] = [
 @pytest.fixture
 def many(ada: Caller, ben: Caller) -> Caller:
     start_compact(AgentSession)
-    first = save_session(caller=ada)["session"]
+    first = save_session(caller=ada, summary="s")["session"]
     agents = [register_agent(caller, clock.now()) for caller in (ada, ben, ben)]
     AgentSession.unscoped.bulk_create(
         AgentSession(

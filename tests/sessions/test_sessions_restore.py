@@ -40,7 +40,7 @@ def column(answer: dict[str, Any], part: str, name: str) -> list[Any]:
 def test_the_last_saved_session_of_a_workspace_is_restored(ada: Caller) -> None:
     save_session(caller=ada, workspace_id="shop", summary="old")
     last = save_session(caller=ada, workspace_id="shop", summary="new")["session"]
-    save_session(caller=ada, workspace_id="other")
+    save_session(caller=ada, workspace_id="other", summary="s")
     restore(ada, session=last)
     answer = restore(ada, workspace_id="shop")
     assert (answer["parent"], answer["summary"]) == (last, "new")
@@ -63,7 +63,7 @@ def test_what_was_restored_is_there_when_the_work_is_restored_again(ada: Caller)
 
 
 def test_without_arguments_the_default_workspace_is_restored(ada: Caller) -> None:
-    saved = save_session(caller=ada)["session"]
+    saved = save_session(caller=ada, summary="s")["session"]
     assert restore(ada)["parent"] == saved
 
 
@@ -83,8 +83,8 @@ def test_an_error_names_the_newest_saved_session_elsewhere(ada: Caller, ben: Cal
     with pytest.raises(NotFound) as refused:
         restore(ada)
     assert refused.value.hint == "Nobody saved any yet: session save does."
-    own = save_session(caller=ada, workspace_id="shop")["session"]
-    save_session(caller=ben, workspace_id="shop")
+    own = save_session(caller=ada, workspace_id="shop", summary="s")["session"]
+    save_session(caller=ben, workspace_id="shop", summary="s")
     with pytest.raises(NotFound) as refused:
         restore(ada)
     assert refused.value.hint.startswith(f"Your newest is session {own}, in the workspace 'shop'")
@@ -143,23 +143,23 @@ def test_a_restored_session_stands_in_no_list_until_it_is_saved(ada: Caller) -> 
 
 @pytest.mark.parametrize("form", ["{}", "session:{}", "laptop"])
 def test_a_session_is_named_by_id_ref_or_name(form: str, ada: Caller) -> None:
-    saved = save_session(caller=ada, session="laptop")["session"]
+    saved = save_session(caller=ada, session="laptop", summary="s")["session"]
     assert restore(ada, session=form.format(saved))["parent"] == saved
 
 
 def test_the_session_that_the_call_names_is_restored(ada: Caller) -> None:
-    saved = save_session(caller=ada, session="laptop", workspace_id="shop")["session"]
+    saved = save_session(caller=ada, session="laptop", workspace_id="shop", summary="s")["session"]
     assert restore_session(caller=ada.in_session("laptop"))["parent"] == saved
 
 
 def test_a_new_name_of_the_call_becomes_that_of_the_new_session(ada: Caller) -> None:
-    save_session(caller=ada)
+    save_session(caller=ada, summary="s")
     child = restore_session(caller=ada.in_session("desk"))["session"]
     assert AgentSession.objects.in_project(ada.project).get(pk=child).name == "desk"
 
 
 def test_a_session_of_another_project_does_not_exist(ada: Caller, cy: Caller) -> None:
-    saved = save_session(caller=ada, session="laptop")["session"]
+    saved = save_session(caller=ada, session="laptop", summary="s")["session"]
     for named in (saved, "laptop", f"session:{saved}"):
         with pytest.raises(NotFound):
             restore(cy, session=named)
@@ -167,7 +167,7 @@ def test_a_session_of_another_project_does_not_exist(ada: Caller, cy: Caller) ->
 
 
 def test_a_reader_does_not_restore_and_a_writer_needs_to_read(ada: Caller) -> None:
-    save_session(caller=ada)
+    save_session(caller=ada, summary="s")
     for scope in ("read", "write"):
         with pytest.raises(NotAllowed):
             restore(Caller(ada.project, "ada", scopes=frozenset({scope})))
@@ -196,7 +196,7 @@ def test_a_child_of_a_deleted_session_is_restored(ada: Caller) -> None:
 
 
 def test_restoring_leaves_one_event(ada: Caller) -> None:
-    saved = save_session(caller=ada)["session"]
+    saved = save_session(caller=ada, summary="s")["session"]
     child = restore(ada)["session"]
     event = Event.objects.in_project(ada.project).latest("pk")
     assert (event.verb, event.ref, event.data) == (
@@ -208,7 +208,7 @@ def test_restoring_leaves_one_event(ada: Caller) -> None:
 
 @pytest.mark.django_db(transaction=True)
 def test_a_window_works_in_the_restored_session(ada: Caller) -> None:
-    save_session(caller=ada)
+    save_session(caller=ada, summary="s")
     window = Window()
     child = restore_session(caller=Caller(ada.project, "ada", window=window))["session"]
     assert window.session_of("ada") == child
@@ -398,7 +398,7 @@ def test_hashes_are_compared_in_any_case() -> None:
     ids=lambda arguments: str(arguments)[:40],
 )
 def test_bad_input_is_refused_and_nothing_is_written(arguments: dict[str, Any], ada: Caller) -> None:
-    save_session(caller=ada)
+    save_session(caller=ada, summary="s")
     with pytest.raises(InvalidInput):
         restore(ada, **arguments)
     assert AgentSession.objects.in_project(ada.project).count() == 1

@@ -97,10 +97,10 @@ def test_the_answer_names_session_and_conversation(ada: Caller) -> None:
     }
 
 
-def test_nothing_is_required(ada: Caller) -> None:
-    assert save_session(caller=ada)["result"] == "created"
+def test_a_summary_is_enough(ada: Caller) -> None:
+    assert save_session(caller=ada, summary="s")["result"] == "created"
     row = AgentSession.objects.in_project(ada.project).get()
-    assert (row.workspace_id, row.token_count, row.is_implicit) == ("default", 0, False)
+    assert (row.workspace_id, row.token_count, row.is_implicit) == ("default", count_tokens("s"), False)
     assert row.saved_at == row.current_at == row.updated_at
 
 
@@ -253,11 +253,13 @@ def test_a_file_that_was_accessed_stays_when_files_are_replaced(ada: Caller) -> 
 
 
 def test_a_save_without_a_session_makes_a_new_one(ada: Caller) -> None:
-    assert save_session(caller=ada)["session"] != save_session(caller=ada)["session"]
+    assert (
+        save_session(caller=ada, summary="s")["session"] != save_session(caller=ada, summary="s")["session"]
+    )
 
 
 def test_an_unknown_name_opens_a_session_and_a_known_one_updates_it(ada: Caller) -> None:
-    first = save_session(caller=ada, session="laptop")
+    first = save_session(caller=ada, session="laptop", summary="s")
     second = save_session(caller=ada, session="laptop")
     assert (first["result"], second["result"]) == ("created", "updated")
     assert first["session"] == second["session"]
@@ -266,7 +268,7 @@ def test_an_unknown_name_opens_a_session_and_a_known_one_updates_it(ada: Caller)
 
 @pytest.mark.parametrize("form", ["{}", "session:{}"])
 def test_a_session_is_named_by_id_or_ref(form: str, ada: Caller) -> None:
-    saved = save_session(caller=ada)["session"]
+    saved = save_session(caller=ada, summary="s")["session"]
     again = call(ada, "session", {"action": "save", "session": form.format(saved), "summary": "s"})
     assert again["session"] == saved
 
@@ -280,21 +282,25 @@ def test_the_session_that_the_call_names_is_saved(ada: Caller) -> None:
 def test_an_unknown_number_is_not_found(ada: Caller) -> None:
     for number in ("99", "session:99", str(10**30)):
         with pytest.raises(NotFound):
-            save_session(caller=ada, session=number)
+            save_session(caller=ada, session=number, summary="s")
 
 
 def test_another_agents_session_is_not_saved(ada: Caller, ben: Caller) -> None:
-    saved = save_session(caller=ada, session="laptop")["session"]
+    saved = save_session(caller=ada, session="laptop", summary="s")["session"]
     for named in (saved, "laptop"):
         with pytest.raises(NotAllowed):
             save_session(caller=ben, session=named, summary="mine")
-    assert stored(ada, saved).summary == ""
+    assert stored(ada, saved).summary == "s"
 
 
 def test_an_implicit_session_is_saved_once(ada: Caller) -> None:
     window = Window()
     caller = Caller(ada.project, "ada", window=window)
-    agent = AgentSession.objects.in_project(ada.project).get(pk=save_session(caller=ada)["session"]).agent_id
+    agent = (
+        AgentSession.objects.in_project(ada.project)
+        .get(pk=save_session(caller=ada, summary="s")["session"])
+        .agent_id
+    )
     assert agent
     opened = open_session(caller, agent, clock.now())
     window.enter("ada", opened)
@@ -302,7 +308,7 @@ def test_an_implicit_session_is_saved_once(ada: Caller) -> None:
     first = save_session(caller=caller, summary="s")
     assert first == {"session": opened, "result": "created"}
     assert not stored(ada, opened).is_implicit
-    assert save_session(caller=caller)["session"] != opened
+    assert save_session(caller=caller, summary="s")["session"] != opened
 
 
 def test_a_restored_session_is_saved_once(ada: Caller) -> None:
@@ -313,7 +319,7 @@ def test_a_restored_session_is_saved_once(ada: Caller) -> None:
         "conversation": 0,
         "result": "updated",
     }
-    assert save_session(caller=ada)["session"] != child
+    assert save_session(caller=ada, summary="s")["session"] != child
 
 
 @pytest.mark.django_db(transaction=True)
@@ -330,8 +336,8 @@ def test_two_windows_of_one_agent_do_not_mix(ada: Caller) -> None:
 @pytest.mark.django_db(transaction=True)
 def test_another_agent_in_a_window_has_a_session_of_its_own(ada: Caller) -> None:
     window = Window()
-    mine = save_session(caller=Caller(ada.project, "ada", window=window))["session"]
-    theirs = save_session(caller=Caller(ada.project, "ben", window=window))["session"]
+    mine = save_session(caller=Caller(ada.project, "ada", window=window), summary="s")["session"]
+    theirs = save_session(caller=Caller(ada.project, "ben", window=window), summary="s")["session"]
     assert mine != theirs
     assert (window.session_of("ADA"), window.session_of("ben")) == (mine, theirs)
 
@@ -347,16 +353,16 @@ def test_agents_that_speak_in_turns_in_a_window_keep_their_sessions(ada: Caller)
     first, second = track("ada"), track("Ben")
     assert first != second
     assert [track("ada"), track("ben"), track("Ada")] == [first, second, first]
-    assert save_session(caller=caller.speaking_as("ben"))["session"] == second
+    assert save_session(caller=caller.speaking_as("ben"), summary="s")["session"] == second
 
 
 # -- Parents ---------------------------------------------------------------------------------------
 
 
 def test_a_parent_is_named_by_id_ref_or_name_and_cleared(ada: Caller) -> None:
-    parent = save_session(caller=ada, session="first")["session"]
+    parent = save_session(caller=ada, session="first", summary="s")["session"]
     for named in (parent, str(parent), f"session:{parent}", "first"):
-        child = save_session(caller=ada, parent=named)["session"]
+        child = save_session(caller=ada, parent=named, summary="s")["session"]
         assert stored(ada, child).parent_id == parent
     save_session(caller=ada, session=child, parent="")
     assert stored(ada, child).parent_id is None
@@ -365,17 +371,17 @@ def test_a_parent_is_named_by_id_ref_or_name_and_cleared(ada: Caller) -> None:
 def test_an_unknown_parent_is_not_found(ada: Caller) -> None:
     for named in ("99", "nobody"):
         with pytest.raises(NotFound):
-            save_session(caller=ada, parent=named)
+            save_session(caller=ada, parent=named, summary="s")
     assert not AgentSession.objects.in_project(ada.project).exists()
 
 
 def test_a_circle_of_parents_is_a_conflict(ada: Caller) -> None:
-    first = save_session(caller=ada)["session"]
-    second = save_session(caller=ada, parent=first)["session"]
-    third = save_session(caller=ada, parent=second)["session"]
+    first = save_session(caller=ada, summary="s")["session"]
+    second = save_session(caller=ada, parent=first, summary="s")["session"]
+    third = save_session(caller=ada, parent=second, summary="s")["session"]
     for parent in (first, second, third):
         with pytest.raises(Conflict):
-            save_session(caller=ada, session=first, parent=parent)
+            save_session(caller=ada, session=first, parent=parent, summary="s")
 
 
 # -- Bad input -------------------------------------------------------------------------------------
@@ -457,7 +463,7 @@ def test_a_wrong_name_in_an_item_is_suggested(ada: Caller) -> None:
 
 def test_a_deleted_session_takes_along_what_it_holds(ada: Caller) -> None:
     saved = save_session(caller=ada, **FULL)["session"]
-    child = save_session(caller=ada, parent=saved)["session"]
+    child = save_session(caller=ada, parent=saved, summary="s")["session"]
     [row] = call(ada, "delete", {"refs": [f"session:{saved}"]})["rows"]
     assert row == [f"session:{saved}", "deleted", "with its list of 2 files"]
     for model in (Conversation, ContextItem, WorkspaceState, SessionResource):
@@ -467,7 +473,7 @@ def test_a_deleted_session_takes_along_what_it_holds(ada: Caller) -> None:
 
 
 def test_another_agents_session_is_deleted_by_an_administrator(ada: Caller, ben: Caller) -> None:
-    saved = save_session(caller=ada)["session"]
+    saved = save_session(caller=ada, summary="s")["session"]
     writer = Caller(ben.project, "ben", scopes=frozenset({"read", "write"}))
     with pytest.raises(NotAllowed):
         delete_session(caller=writer, session=saved)
@@ -475,6 +481,6 @@ def test_another_agents_session_is_deleted_by_an_administrator(ada: Caller, ben:
 
 
 def test_ones_own_session_is_deleted_with_the_scope_write(ada: Caller) -> None:
-    saved = save_session(caller=ada, session="laptop")["session"]
+    saved = save_session(caller=ada, session="laptop", summary="s")["session"]
     writer = Caller(ada.project, "Ada", scopes=frozenset({"read", "write"}))
     assert delete_session(caller=writer, session="laptop")["deleted"] == f"session:{saved}"

@@ -23,7 +23,7 @@ from ctxhub.core.kit.inputs import (
     refuse_pieces,
     refuse_secret,
 )
-from ctxhub.core.kit.unset import UNSET, Unset
+from ctxhub.core.kit.unset import UNSET, Unset, if_set
 from ctxhub.core.paths.reading import reader_of
 from ctxhub.core.text.invisible import strip_invisible
 from ctxhub.core.text.secrets import find_joined_secret, mask_secrets
@@ -102,6 +102,12 @@ class SaveFields:
     parent: str | Unset = UNSET
     state: Mapping[str, Any] = field(default_factory=dict)
     masked: int = 0
+
+    @property
+    def holds_something(self) -> bool:
+        """Whether they say anything that can be restored."""
+        texts = (if_set(self.summary, ""), if_set(self.items, ()), if_set(self.files, {}))
+        return any([self.conversation, *texts, *self.state.values()])
 
 
 def clean_save(caller: Caller, **arguments: Unpack[SaveArguments]) -> SaveFields:

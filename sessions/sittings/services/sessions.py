@@ -13,7 +13,7 @@ from typing_extensions import TypedDict
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.batches import BYTES_PER_TOKEN
 from ctxhub.core.kit.caller import ADMIN, Caller
-from ctxhub.core.kit.errors import Conflict, CtxhubError, NotAllowed, NotFound, shown
+from ctxhub.core.kit.errors import Conflict, CtxhubError, InvalidInput, NotAllowed, NotFound, shown
 from ctxhub.core.kit.inputs import refuse_secret
 from ctxhub.core.kit.tool_names import operation
 from ctxhub.core.kit.transactions import write_transaction
@@ -71,8 +71,8 @@ def save_session(
     """Save what a session is about, in the session that the call names, or in a new one.
 
     Without a name the call's own session is saved if it never was; else a new one is made. Raises NotAllowed
-    for another agent's session, NotFound for an unknown number or parent, and Conflict if the parent
-    continues this session.
+    for another agent's session, NotFound for an unknown number or parent, Conflict if the parent continues
+    this session, and InvalidInput if the session would hold nothing that can be restored.
     """
     caller = caller.in_session(session)
     fields = clean_save(caller, **arguments)
@@ -80,6 +80,8 @@ def save_session(
         at = clock.now()
         agent_id = register_agent(caller, at)
         old = _find_target(caller, agent_id)
+        if not (fields.holds_something or _holds_something(old)):
+            raise _nothing_to_save()
         new = _write_row(caller, agent_id, old, fields, at)
         new = _write_parts(new, fields, at, caller.project_id)
         HISTORY.record(
@@ -162,6 +164,19 @@ def _find_target(caller: Caller, agent_id: int) -> SessionRow | None:
         return None
     [row] = SESSIONS.read(caller.project_id, [found.id]).values()
     return row if caller.session or row.saved_at is None else None
+
+
+def _holds_something(row: SessionRow | None) -> bool:
+    """Whether a session has something to restore. A restored one has what the other one holds."""
+    return row is not None and any([row.saved_at, row.parent_id, row.summary, row.items, row.resources])
+
+
+def _nothing_to_save() -> InvalidInput:
+    return InvalidInput(
+        "There is nothing to save: a session without contents restores nothing.",
+        hint="Give a summary of where you are, the conversation, items, files, or the state: active_project, "
+        "enabled_mcps, settings, branch, worktree.",
+    )
 
 
 def _write_row(
