@@ -51,6 +51,8 @@ REFUSED = {
     r"One agent speaks|expected_version and If-Match differ": "header, query and body must agree",
     r"lies in the past|is your own|cannot be related to itself|has no heading": "depends on what is stored",
     r"a file does not depend on itself": "source and target differ",
+    r"There is nothing to save": "a new session has one of several contents",
+    r"^conversation(\[| is no message)": "messages have the forms of several APIs",
     r"is no request": "depends on what is stored",
     r"is not a ref\.": "refs of each kind have their own form",
     r"^The template": "each template has its own required fields",

@@ -92,9 +92,9 @@ def test_a_session_with_tracked_files_is_saved_without_more(ada_mcp: McpClient) 
 @pytest.mark.parametrize(
     "body",
     [
-        {"items": "x"},
+        {"items": 5},
         {"items": [5]},
-        {"files": [{"path": "a"}]},
+        {"files": [{"hash": "1"}]},
         {"summary": 5},
         {"token_count": "5"},
         {"enabled_mcps": "[x"},

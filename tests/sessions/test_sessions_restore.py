@@ -387,7 +387,7 @@ def test_hashes_are_compared_in_any_case() -> None:
         {"session": "memory:4"},
         {"session": "s" * 101},
         {"workspace_id": "w" * 201},
-        {"files": ["a"]},
+        {"files": [5]},
         {"files": [{"hash": "1"}]},
         {"files": [{"path": "a", "hash": 5}]},
         {"files": [{"path": "../a", "hash": "1"}]},

@@ -64,6 +64,8 @@ def _one(kind: str, limits: Json | None, texts: Mapping[str, Any] = MappingProxy
     if kind == "string":
         own = texts if limits is None else limits
         return {"type": kind, **{name: limit for name, limit in own.items() if name not in BOUNDS}}
+    if kind == "array":
+        return {"type": kind, "items": {}}
     own = {name: limit for name, limit in (limits or {}).items() if name in OF_ANY_TYPE}
     return {"type": kind, **({"minimum": 1} if kind == "integer" else {}), **own}
 

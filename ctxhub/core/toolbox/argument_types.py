@@ -284,6 +284,13 @@ Items = Annotated[
     FromText(list_conversions.objects, is_shown=False),
     Shows({"type": "array", "items": {"type": "object"}}),
 ]
+# Objects, or texts that say the most important of their fields.
+ItemsOrTexts = Annotated[
+    list[Any],
+    OverMcp(_without_nulls),
+    FromText(list_conversions.objects_or_texts),
+    Shows({"type": "array", "items": {"type": "object"}}, {"type": "array", "items": {}}),
+]
 # Prose: a text that is no list in JSON or Python is one entry.
 Anything = Annotated[
     list[Any],

@@ -4,6 +4,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from ctxhub.core.kit.text_lists import (
+    NULLS,
     UnreadableList,
     lines_of,
     names_of,
@@ -92,6 +93,14 @@ def objects(value: Any) -> Any:
     listed = read_entries(value)
     if isinstance(value, str) and listed == [value]:
         return value
+    return [as_object(entry) for entry in listed] if isinstance(listed, list) else listed
+
+
+def objects_or_texts(value: Any) -> Any:
+    """Read objects and texts: a text that is no object is an entry of its own, unless it says null."""
+    if isinstance(value, str) and value.strip() in NULLS:
+        return value
+    listed = read_entries(value)
     return [as_object(entry) for entry in listed] if isinstance(listed, list) else listed
 
 

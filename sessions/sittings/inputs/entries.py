@@ -10,13 +10,17 @@ from ctxhub.core.kit.inputs import clean_from_to, clean_moment
 
 
 def clean_entries(
-    values: Sequence[Any] | None, name: str, fields: Sequence[str], at_most: int
+    values: Sequence[Any] | None, name: str, fields: Sequence[str], at_most: int, *, text: str
 ) -> list[tuple[str, Mapping[str, Any]]]:
-    """Each entry with its name for errors (`items[3]`). Raises InvalidInput for too many or other fields."""
+    """Each entry with its name for errors (`items[3]`). Raises InvalidInput for too many or other fields.
+
+    An entry that is a text has it as the field `text`.
+    """
     entries = list(values or ())
     if len(entries) > at_most:
         raise InvalidInput(f"{name} has {len(entries)} entries; the limit is {at_most}.")
-    return [(f"{name}[{n}]", _clean_entry(entry, f"{name}[{n}]", fields)) for n, entry in enumerate(entries)]
+    objects = [{text: entry} if isinstance(entry, str) else entry for entry in entries]
+    return [(f"{name}[{n}]", _clean_entry(entry, f"{name}[{n}]", fields)) for n, entry in enumerate(objects)]
 
 
 def text_of(entry: Mapping[str, Any], name: str, field: str, *, required: bool = False) -> str:
@@ -52,7 +56,9 @@ def time_of(entry: Mapping[str, Any], name: str, field: str) -> datetime | None:
 
 def _clean_entry(entry: Any, name: str, fields: Sequence[str]) -> Mapping[str, Any]:
     if not isinstance(entry, Mapping):
-        raise InvalidInput(f"{name} must be an object with {', '.join(fields)}; not {shown(entry)}.")
+        raise InvalidInput(
+            f"{name} must be a text, or an object with {', '.join(fields)}; not {shown(entry)}."
+        )
     if unknown := [str(field) for field in entry if field not in fields]:
         raise InvalidInput(
             f"{name} has no {shown_all(unknown)}; it takes {', '.join(fields)}.",

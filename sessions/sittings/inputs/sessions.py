@@ -28,6 +28,7 @@ from ctxhub.core.paths.reading import reader_of
 from ctxhub.core.text.invisible import strip_invisible
 from ctxhub.core.text.secrets import find_joined_secret, mask_secrets
 from ctxhub.core.text.token_count import count_tokens
+from sessions.sittings.inputs.conversations import Conversation, conversation_text
 from sessions.sittings.inputs.entries import clean_entries, number_of, text_of, time_of
 from sessions.sittings.models.session import DEFAULT_WORKSPACE, HASH_LENGTH, WORKSPACE_LENGTH
 from tracking.inputs.contents import FileFacts, clean_content
@@ -46,7 +47,7 @@ class SaveArguments(TypedDict, total=False):
     """The arguments of `save` besides `session`. UNSET and absent are the same; None clears."""
 
     workspace_id: str | None | Unset
-    conversation: str | None | Unset
+    conversation: Conversation | None | Unset
     token_count: int | None | Unset
     summary: str | None | Unset
     items: Sequence[Any] | None | Unset
@@ -79,7 +80,7 @@ class NewItem:
 
 @frozen
 class NewFile:
-    """A file as the caller saves it. `hash`: theirs, or the SHA-256 of the content."""
+    """A file as the caller saves it. `hash`: theirs, or the SHA-256 of the content; "": unknown."""
 
     hash: str
     modified_at: datetime | None
@@ -113,6 +114,8 @@ class SaveFields:
 def clean_save(caller: Caller, **arguments: Unpack[SaveArguments]) -> SaveFields:
     """Validate everything that needs no database, mask credentials and count tokens. Raises InvalidInput."""
     given: dict[str, Any] = {name: value for name, value in arguments.items() if value is not UNSET}
+    if given.get("conversation"):
+        given["conversation"] = conversation_text(given["conversation"])
     _check_size(given)
     masks = _Masks()
     fields = {name: _CLEANERS[name](value, caller) for name, value in given.items() if name in _CLEANERS}
@@ -134,11 +137,16 @@ def clean_budget(value: int) -> int:
 
 
 def clean_present_files(values: Sequence[Any] | None, caller: Caller) -> dict[str, str | None]:
-    """The hashes of the caller's files by path; None: the caller has no such file."""
-    found: dict[str, str | None] = {}
-    for name, path, entry in _with_paths(values, ("hash",), caller):
-        found[path] = _clean_hash(entry, name) or None
-    return found
+    """The hashes of the caller's files by path; None: the caller has no such file.
+
+    A path alone says that there is one, of an unknown hash: it is left out.
+    """
+    files = list(_with_paths(values, ("hash",), caller))
+    return {
+        path: _clean_hash(entry, name) or None
+        for given, (name, path, entry) in zip(values or (), files, strict=True)
+        if not isinstance(given, str)
+    }
 
 
 # -- Helpers ---------------------------------------------------------------------------------------
@@ -177,7 +185,7 @@ def _clean_items(values: Sequence[Any] | None, caller: Caller, masks: _Masks) ->
     fields = ("category", "content", "importance", "tokens")
     return [
         _clean_item(entry, name, caller, masks)
-        for name, entry in clean_entries(values, "items", fields, MOST_ITEMS)
+        for name, entry in clean_entries(values, "items", fields, MOST_ITEMS, text="content")
     ]
 
 
@@ -208,7 +216,7 @@ def _with_paths(
     values: Sequence[Any] | None, fields: Sequence[str], caller: Caller
 ) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
     """The name of each entry in errors, its path, and what it says about the file."""
-    entries = list(clean_entries(values, "files", ("path", *fields), MOST_FILES))
+    entries = list(clean_entries(values, "files", ("path", *fields), MOST_FILES, text="path"))
     texts = [text_of(entry, name, "path", required=True) for name, entry in entries]
     reader = reader_of(caller)
     reader.learn(texts)
@@ -222,8 +230,6 @@ def _clean_saved_file(entry: Mapping[str, Any], name: str, masks: _Masks) -> New
     if entry.get("content") is not None:
         content = clean_content(text_of(entry, name, "content"), f"{name}.content")
         masks.count += content.masked
-    if not hash_ and content is None:
-        raise InvalidInput(f"{name} needs a hash or a content: restore compares files by it.")
     return NewFile(
         hash=hash_ or (content.hash if content else ""),
         modified_at=time_of(entry, name, "modified_at"),
@@ -239,7 +245,7 @@ def _clean_hash(entry: Mapping[str, Any], name: str) -> str:
 def _check_size(given: Mapping[str, Any]) -> None:
     """Refuse contents that are too long together, before anything is done with them."""
     entries = [*(given.get("items") or ()), *(given.get("files") or ())]
-    texts = [entry.get("content") for entry in entries if isinstance(entry, Mapping)]
+    texts = [entry.get("content") if isinstance(entry, Mapping) else entry for entry in entries]
     texts.append(given.get("conversation"))
     size = sum(len(text.encode(errors="replace")) for text in texts if isinstance(text, str))
     if size > TOGETHER_BYTES:

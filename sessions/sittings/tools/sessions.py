@@ -1,6 +1,6 @@
 """The actions of the tool `session` on sessions themselves."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
 from ctxhub.core.hub.partial_reads import Reading
 from ctxhub.core.kit.caller import Caller
@@ -12,17 +12,21 @@ from ctxhub.core.toolbox.argument_types import (
     NAMES_FILES,
     About,
     ByAgent,
+    Checks,
     Cursor,
-    Items,
+    ItemsOrTexts,
     Limit,
     Lines,
     Number,
     Object,
     Ref,
     Says,
+    Shows,
     Tail,
     Words,
 )
+from ctxhub.core.toolbox.list_conversions import conversion_error
+from sessions.sittings.inputs.conversations import Conversation
 from sessions.sittings.inputs.sessions import LEAST_BUDGET, MOST_BUDGET, MOST_FILES, MOST_ITEMS, MOST_TOKENS
 from sessions.sittings.lists.sessions import list_lineage, list_sessions
 from sessions.sittings.models.session import HASH_LENGTH
@@ -40,16 +44,32 @@ tool(
 SessionRef = Annotated[Ref, About("Its id, ref or name.", REF)]
 Workspace = Annotated[str, About("Left out: default.", OPTIONAL_NAME)]
 Name = Annotated[str, About(schema=OPTIONAL_NAME)]
+
+
+def _text_or_messages(value: Any) -> Any:
+    if isinstance(value, str | list | dict):
+        return value
+    raise conversion_error("conversation", "must be a text, or a list of messages {role, content}")
+
+
+SavedConversation = Annotated[
+    Conversation,
+    Checks(_text_or_messages),
+    Shows({"type": "string"}, {"type": ["string", "array"]}),
+    About("A text, or messages {role, content}."),
+]
 SavedFiles = Annotated[
-    Items,
+    ItemsOrTexts,
     NAMES_FILES,
     Says("{path,hash}"),
-    About("path, hash, content, modified_at of each; replaces.", {"maxItems": MOST_FILES}),
+    About("path, hash, content, modified_at of each, or paths; replaces.", {"maxItems": MOST_FILES}),
 ]
 SavedItems = Annotated[
-    Items,
+    ItemsOrTexts,
     Says("{category,content,importance}"),
-    About("category, content, importance 1..10, tokens of each; replaces.", {"maxItems": MOST_ITEMS}),
+    About(
+        "category, content, importance 1..10, tokens of each, or texts; replaces.", {"maxItems": MOST_ITEMS}
+    ),
 ]
 PRESENT_FILE = {
     "properties": {
@@ -60,7 +80,7 @@ PRESENT_FILE = {
     "additionalProperties": False,
 }
 PresentFiles = Annotated[
-    Items,
+    ItemsOrTexts,
     NAMES_FILES,
     Says("{path,hash}"),
     About("path and hash of each; hash null: it is not there.", {"maxItems": MOST_FILES}, PRESENT_FILE),
@@ -87,7 +107,7 @@ Tokens = Annotated[Number, About("Left out: counted.", {"minimum": 0, "maximum":
 def save(
     caller: Caller,
     workspace_id: Workspace | Unset = UNSET,
-    conversation: str | Unset = UNSET,
+    conversation: SavedConversation | Unset = UNSET,
     token_count: Tokens | Unset = UNSET,
     summary: Annotated[str, About(schema=TEXT)] | None | Unset = UNSET,
     items: SavedItems | None | Unset = UNSET,
@@ -104,9 +124,11 @@ def save(
 
     With `session` that one is updated: a conversation that differs is added; items, files and state given
     replace what was there, and what is left out stays. Without it, a new one is made, or the one that you
-    restored is saved. `workspace_id` is default unless said; items {category, content, importance 1..10,
-    tokens}, at most 50; files {path, hash, content?, modified_at?}, at most 500. Credentials in
-    conversation, items and contents are masked; `masked` counts them. `parent`: what this session continues.
+    restored is saved. `workspace_id` is default unless said; `conversation` is a text, or messages {role,
+    content}, kept as "role: text"; images and tool calls leave a mark. items {category, content, importance
+    1..10, tokens}, at most 50, or texts; files {path, hash, content?, modified_at?}, at most 500, or paths.
+    Credentials in conversation, items and contents are masked; `masked` counts them. `parent`: what this
+    session continues.
     """
     return services.save_session(
         caller=caller,
@@ -150,7 +172,7 @@ def restore(
     unless said). The answer keeps to `budget_tokens` (200..20000): state and summary, items by importance,
     conversations newest first (the last one without its start), files; `omitted` counts the rest, and get
     reads it. `files`: path and hash of yours now; `changed` is true, false, missing (you gave no hash), or
-    null for files that you did not name.
+    null for files that you did not name, or by their path alone ("src/app.py").
     """
     return restore_session(
         caller=caller,
