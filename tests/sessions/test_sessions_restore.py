@@ -128,7 +128,7 @@ def test_files_are_compared_with_the_last_hash_known_in_the_session(ada: Caller)
 
 def test_a_restored_session_stands_in_no_list_until_it_is_saved(ada: Caller) -> None:
     saved = save_session(caller=ada, summary="The basket is done.")["session"]
-    children = [restore(ada, session=saved)["session"] for _ in range(5)]
+    children = [restore(ada.in_session(f"window {n}"), session=saved)["session"] for n in range(5)]
 
     def listed(**filters: Any) -> list[int]:
         return [row[0] for row in call(ada, "session", {"action": "list", **filters})["rows"]]
@@ -193,6 +193,71 @@ def test_a_child_of_a_deleted_session_is_restored(ada: Caller) -> None:
     delete_session(caller=ada, session=first)
     answer = restore(ada, session=child)
     assert (answer["parent"], answer["state"]) == (child, {"branch": "main"})
+
+
+def test_a_session_that_is_restored_again_at_once_is_opened_once(ada: Caller, ben: Caller) -> None:
+    saved = save_session(caller=ada, summary="s", items=["write tests"])["session"]
+    first = restore(ada, session=saved)
+    assert [restore(ada, session=saved) for _ in range(4)] == [first] * 4
+    assert restore(ben, session=saved)["session"] != first["session"]
+    assert AgentSession.objects.in_project(ada.project).count() == 3
+    assert call(ada, "hub", {"action": "stats"})["sessions"] == 3
+
+
+def test_a_session_that_is_begun_anew_holds_what_its_parent_holds_now(ada: Caller) -> None:
+    window = ada.in_session("laptop")
+    saved = save_session(caller=ada, summary="s", items=["a", "b"], files=["a.py"], branch="x")["session"]
+    first = restore(window, session=saved)
+    later: dict[str, Any] = {"items": ["c"], "files": ["b.py"], "workspace_id": "shop", "branch": "y"}
+    save_session(caller=ada, session=saved, summary="later", **later)
+    again = restore(window, session=saved)
+    assert again["session"] == first["session"]
+    item = call(ada, "session", {"action": "get", "session": again["session"], "full": True})
+    assert (item["summary"], item["workspace_id"], item["state"]["branch"]) == ("later", "shop", "y")
+    assert [row[0] for row in item["items"]["rows"]] == ["c"]
+    files = call(ada, "session", {"action": "resources", "session": again["session"]})
+    assert [row[0] for row in files["rows"]] == ["b.py"]
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments"),
+    [
+        ("session", {"action": "track", "path": "a.py", "access": "viewed"}),
+        ("session", {"action": "prioritize", "budget_tokens": 500}),
+        ("session", {"action": "save", "summary": "on"}),
+        ("snapshot", {"action": "save", "content": "Chose JWT."}),
+    ],
+    ids=lambda value: str(value)[:30],
+)
+def test_a_session_in_which_something_was_written_is_left_alone(
+    tool: str, arguments: dict[str, Any], ada: Caller
+) -> None:
+    saved = save_session(caller=ada, summary="s", files=["a.py"])["session"]
+    first = restore(ada, session=saved)["session"]
+    call(ada, tool, arguments)
+    assert restore(ada, session=saved)["session"] != first
+
+
+def test_each_window_has_a_session_of_its_own_when_both_restore_one(ada: Caller) -> None:
+    saved = save_session(caller=ada, summary="s")["session"]
+    for one, two in (
+        (Caller(ada.project, "ada", window=Window()), Caller(ada.project, "ada", window=Window())),
+        (ada.in_session("first"), ada.in_session("second")),
+    ):
+        first, second = (restore(window, session=saved)["session"] for window in (one, two))
+        assert first != second
+
+
+def test_a_header_that_names_the_restored_session_opens_one(ada: Caller) -> None:
+    saved = save_session(caller=ada, summary="s")["session"]
+    found = {restore(ada.in_session(saved))["session"] for _ in range(3)}
+    assert len(found) == 1
+
+
+def test_a_name_of_a_window_stays_when_it_restores_again(ada: Caller) -> None:
+    saved = save_session(caller=ada, summary="s")["session"]
+    found = {restore(ada.in_session("laptop"), session=saved)["session"] for _ in range(2)}
+    assert [call(ada, "session", {"action": "get", "session": "laptop"})["session"]] == list(found)
 
 
 def test_restoring_leaves_one_event(ada: Caller) -> None:

@@ -1,6 +1,7 @@
 """Restores a session: opens one that continues it, and answers what it holds within a token budget."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Any, NotRequired, cast
 
@@ -21,7 +22,7 @@ from ctxhub.core.vocabulary.services.names import register_agent
 from sessions.sittings.history.sessions import HISTORY, RESTORED
 from sessions.sittings.inputs.sessions import clean_budget, clean_present_files, clean_workspace
 from sessions.sittings.rows.sessions import SESSIONS, SHOWN, SessionRow, State
-from sessions.sittings.selectors.calls import find_session
+from sessions.sittings.selectors.calls import Found, find_session
 from sessions.sittings.selectors.restored import Contents, file_rows, pack
 from sessions.sittings.selectors.sessions import WorkspaceState, get_session
 from sessions.sittings.services.calls import enter_session
@@ -32,10 +33,12 @@ from sessions.sittings.sql.sessions import (
     count_conversations,
     find_last_saved,
     find_newest_saved,
+    is_unused_child,
     read_files,
     read_items,
     read_last_conversations,
     read_states,
+    remove_parts,
 )
 
 DEFAULT_BUDGET = 4_000
@@ -65,6 +68,8 @@ def restore_session(
     files: Sequence[Any] | None = None,
 ) -> RestoreAnswer:
     """Open a session that continues another one, and answer what that one holds.
+
+    Restored again before anything is written in the new one, that one is begun anew.
 
     The other one is `session`, of any agent; else the session that the call names, if there is one; else the
     one that the caller's agent saved last in the workspace. Raises NotFound if there is none.
@@ -116,22 +121,52 @@ def _nothing_saved(caller: Caller, workspace: str) -> NotFound:
 
 
 def _open_child(caller: Caller, agent_id: int, parent: SessionRow, at: datetime) -> tuple[SessionRow, State]:
-    """Insert the session that continues `parent`, with its state, summary, items and files."""
-    row = _child_row(caller, agent_id, parent, at)
+    """The session that continues `parent`, with its state, summary, items and files."""
+    own = find_session(caller)
+    row = _child_row(caller, agent_id, parent, at, name=_free_name(caller, own))
     state = read_states([parent.id]).get(parent.id)
-    [child] = SESSIONS.insert(caller.project_id, [row])
+    old = _find_unused(caller, agent_id, parent, own)
+    child = _begin_anew(caller, old, row) if old else SESSIONS.insert(caller.project_id, [row])[0]
     if state:
         add_state(caller.project_id, child.id, state, at)
     copy_parts(parent.id, child.id, at)
-    change = HISTORY.change(None, child, detail=RESTORED)
+    change = HISTORY.change(old, child, detail=RESTORED)
     HISTORY.record(project_id=caller.project_id, agent_id=agent_id, changes=[change], at=at)
     enter_session(caller, child.id)
     return child, state or State()
 
 
-def _child_row(caller: Caller, agent_id: int, parent: SessionRow, at: datetime) -> SessionRow:
+def _find_unused(caller: Caller, agent_id: int, parent: SessionRow, own: Found | None) -> SessionRow | None:
+    """What an earlier restore of `parent` opened for this window, if nothing was written in it.
+
+    `own`: the session of the call. A header that names the parent itself leaves the agent's current one.
+    """
+    if own and own.id == parent.id and caller.session and not caller.window:
+        own = find_session(replace(caller, session=""))
+    if own is None or not is_unused_child(caller.project_id, own.id, parent.id, agent_id):
+        return None
+    [row] = SESSIONS.read(caller.project_id, [own.id]).values()
+    return row
+
+
+def _begin_anew(caller: Caller, old: SessionRow, row: SessionRow) -> SessionRow:
+    """Make an unused session what `row` is, without items and files."""
+    new = replace(
+        old,
+        workspace_id=row.workspace_id,
+        summary=row.summary,
+        token_count=row.token_count,
+        updated_at=row.updated_at,
+        current_at=row.current_at,
+    )
+    SESSIONS.update(caller.project_id, old, new)
+    remove_parts(old.id)
+    return new
+
+
+def _child_row(caller: Caller, agent_id: int, parent: SessionRow, at: datetime, *, name: str) -> SessionRow:
     return SessionRow(
-        name=_free_name(caller),
+        name=name,
         agent=caller.agent,
         agent_id=agent_id,
         workspace_id=parent.workspace_id,
@@ -144,11 +179,9 @@ def _child_row(caller: Caller, agent_id: int, parent: SessionRow, at: datetime) 
     )
 
 
-def _free_name(caller: Caller) -> str:
+def _free_name(caller: Caller, own: Found | None) -> str:
     """The name by which the call names its session, if no session has it yet."""
-    if not caller.session or find_session(caller):
-        return ""
-    return clean_new_name(caller)
+    return "" if own or not caller.session else clean_new_name(caller)
 
 
 def _read_contents(

@@ -193,6 +193,21 @@ def find_last_saved(project_id: int, agent: str, workspace_id: str) -> int | Non
     return found[0][0] if found else None
 
 
+def is_unused_child(project_id: int, session_id: int, parent_id: int, agent_id: int) -> bool:
+    """Whether a restore of the parent opened the session, and nothing was written in it since."""
+    found = sql.rows(
+        """
+        SELECT 1 FROM agent_sessions_agentsession s
+        WHERE s.id = %s AND s.parent_id = %s AND s.agent_id = %s AND s.saved_at IS NULL
+        AND NOT EXISTS (SELECT 1 FROM agent_sessions_access a WHERE a.session_id = s.id)
+        AND NOT EXISTS (
+            SELECT 1 FROM agent_sessions_sessionresource r WHERE r.session_id = s.id AND r.mode IS NOT NULL)
+        AND NOT EXISTS (SELECT 1 FROM memory_snapshot n WHERE n.project_id = %s AND n.session_id = s.id)""",
+        [session_id, parent_id, agent_id, project_id],
+    )
+    return bool(found)
+
+
 class SavedSession(NamedTuple):
     """A saved session, of whom and where."""
 
@@ -299,6 +314,12 @@ def replace_files(
     )
     if files:
         _insert_files(project_id, session_id, files, at)
+
+
+def remove_parts(session_id: int) -> None:
+    """Remove the items and files that a session got by `copy_parts`."""
+    for table in ("contextitem", "sessionresource"):
+        sql.execute(f"DELETE FROM agent_sessions_{table} WHERE session_id = %s", [session_id])
 
 
 def copy_parts(session_id: int, to_id: int, at: datetime) -> None:

@@ -169,10 +169,11 @@ def restore(
     """Go on from a session, in a new one.
 
     `session` names any session of the project; else it is what you saved last in `workspace_id` (default
-    unless said). The answer keeps to `budget_tokens` (200..20000): state and summary, items by importance,
-    conversations newest first (the last one without its start), files; `omitted` counts the rest, and get
-    reads it. `files`: path and hash of yours now; `changed` is true, false, missing (you gave no hash), or
-    null for files that you did not name, or by their path alone ("src/app.py").
+    unless said). Restored again before you write anything in the new one, that one is answered. The answer
+    keeps to `budget_tokens` (200..20000): state and summary, items by importance, conversations newest first
+    (the last one without its start), files; `omitted` counts the rest, and get reads it. `files`: path and
+    hash of yours now; `changed` is true, false, missing (you gave no hash), or null for files that you did
+    not name, or by their path alone ("src/app.py").
     """
     return restore_session(
         caller=caller,
