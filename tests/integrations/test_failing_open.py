@@ -87,11 +87,42 @@ def test_the_token_is_not_sent_where_a_redirect_leads(workplace: Workplace) -> N
         assert elsewhere.sent == []
 
 
+@pytest.mark.parametrize("url", ["http://\x01", "http://127.0.0.1:0"])
+def test_an_address_where_nobody_answers_says_nothing(workplace: Workplace, url: str) -> None:
+    workplace.variables["CTXHUB_URL"] = url
+    assert is_silent(workplace.event("session_start_startup"))
+
+
 @pytest.mark.parametrize(
-    "url", ["", "nonsense", "ftp://127.0.0.1/", "http://", "http://[", "http://a:b/", "http://127.0.0.1:0"]
+    ("url", "given", "named"),
+    [
+        ("hub.example.com", "hub.example.com", "hub.example.com"),
+        ("localhost:8000", "localhost:8000", "localhost:8000"),
+        ("127.0.0.1:8000/mcp", "127.0.0.1:8000/mcp", "127.0.0.1:8000/mcp"),
+        ("ftp://hub.example.com/", "ftp://hub.example.com/", "hub.example.com/"),
+        ("//hub.example.com", "//hub.example.com", "hub.example.com"),
+        ("http://", "http://", "hub.example.com"),
+        ("http://a:b/", "http://a:b/", "hub.example.com"),
+        ("http:/hub.example.com", "http:/hub.example.com", "hub.example.com"),
+        ("ada:secret@hub.example.com", "hub.example.com", "hub.example.com"),
+    ],
 )
-def test_an_address_that_is_none_says_nothing(workplace: Workplace, url: str) -> None:
-    workplace.variables["CTXHUB_URL"] = url or "http://\x01"
+def test_an_address_that_is_none_is_told_when_a_session_starts(
+    workplace: Workplace, url: str, given: str, named: str
+) -> None:
+    workplace.variables["CTXHUB_URL"] = url
+    run = workplace.event("session_start_startup")
+    assert (run.code, run.err) == (0, "")
+    told = run.answer["hookSpecificOutput"]["additionalContext"].splitlines()[0]
+    assert told.startswith(
+        f"ctxhub: CTXHUB_URL is {given!r}, which is no address: write http://{named} or https://{named}."
+    )
+    assert run.answer["systemMessage"] == told
+    assert is_silent(workplace.event("pre_tool_use_edit"))
+
+
+def test_without_a_token_an_address_that_is_none_is_not_told(workplace: Workplace) -> None:
+    workplace.variables |= {"CTXHUB_URL": "localhost:8000", "CTXHUB_TOKEN": ""}
     assert is_silent(workplace.event("session_start_startup"))
 
 

@@ -113,6 +113,13 @@ def test_a_hub_that_is_down_lets_everything_pass(staged: Workplace) -> None:
     assert (run.code, run.err) == (0, "ctxhub: ctxhub does not answer: leases were not checked.\n")
 
 
+def test_an_address_that_is_none_is_told_and_lets_everything_pass(staged: Workplace) -> None:
+    staged.variables["CTXHUB_URL"] = "localhost:8000"
+    run = staged.run("pre-commit")
+    assert (run.code, run.out) == (0, "")
+    assert run.err.startswith("ctxhub: CTXHUB_URL is 'localhost:8000', which is no address: write http://")
+
+
 def test_a_hub_that_is_silent_lets_everything_pass_in_time(staged: Workplace) -> None:
     staged.limits = AS_SHIPPED
     with serving(silent) as hub:

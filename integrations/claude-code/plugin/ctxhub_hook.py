@@ -231,6 +231,28 @@ def digest(*parts: str) -> str:
 # -- The hub -----------------------------------------------------------------------------------------------
 
 
+def address_problem(url: str) -> str:
+    """What is wrong with CTXHUB_URL, and what to write instead; "" if it is an address."""
+    from urllib.parse import urlsplit
+
+    try:
+        parts = urlsplit(url)
+        is_address = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != -1
+    except ValueError:
+        is_address = False
+    if is_address:
+        return ""
+    # Without what may be a password.
+    given = one_line(url.rpartition("@")[2], 100)
+    host = re.sub(r"^[a-z+]*:?/*", "", given) if "://" in given else given
+    is_host = re.match(r"[\w.-]+(:\d+)?(/|$)|\[[\da-f:]+\]", host, re.ASCII) is not None
+    named = host if is_host else "hub.example.com"
+    return (
+        "CTXHUB_URL is {!r}, which is no address: write http://{} or https://{}. "
+        "Until then the hub is not asked."
+    ).format(given, named, named)
+
+
 class Hub:
     """REST of one project, over one connection. Whatever fails is answered with None, and logged.
 
@@ -255,8 +277,12 @@ class Hub:
         # Of the last answer; 0 if there was none.
         self.status = 0
         self.is_down = not self.token or self.token.startswith("${")
+        self.problem = "" if self.is_down else address_problem(self.url)
         if self.is_down:
             log("CTXHUB_TOKEN is not set")
+        elif self.problem:
+            log(self.problem)
+            self.is_down = True
         elif not ignores_pause and self._pauses():
             log("the hub did not answer a moment ago; not asked")
             self.is_down = True
@@ -374,12 +400,10 @@ class Hub:
         from urllib.parse import urlsplit
 
         parts = urlsplit(self.url)
-        if parts.scheme not in ("http", "https") or not parts.hostname:
-            raise ValueError("CTXHUB_URL is not an http(s) URL")
         self.prefix = re.sub(r"(/mcp|/api/v1)?/*$", "", parts.path)
         kind = HTTPSConnection if parts.scheme == "https" else HTTPConnection
         timeout = max(0.1, min(SILENCE_SECONDS, remaining_seconds()))
-        self.connection = kind(parts.hostname, parts.port, timeout=timeout)
+        self.connection = kind(parts.hostname or "", parts.port, timeout=timeout)
         return self.connection
 
     def _headers(self, accept: str) -> dict[str, Any]:
@@ -591,6 +615,9 @@ def cut_at_line(text: str, most: int) -> str:
 
 def start_session(event: Event) -> Json | None:
     event.forget_checks()
+    if event.hub.problem:
+        told = "ctxhub: " + event.hub.problem
+        return dict(specific(event, additionalContext=told), systemMessage=told)
     return context(event, event.hub.get_text("brief/", budget_tokens=BRIEF_TOKENS))
 
 
@@ -957,6 +984,8 @@ def guard_commit(names: list[str]) -> int:
     mode = enforcement()
     paths = staged_paths(names) if mode != "off" else []
     hub = Hub(committing_client(), ignores_pause=True)
+    if paths and hub.problem:
+        tell(hub.problem, "Leases were not checked.")
     if not paths or hub.is_down:
         return 0
     refused: list[str] = []
