@@ -34,10 +34,15 @@ CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH = 1, 2
 
 def run(command: list[str], folder: Path, **variables: str) -> subprocess.CompletedProcess[str]:
     """Runs a command so that file modes apply to it, even if root runs the tests."""
+    return run_python([str(env.ROOT / "manage.py"), *command], folder, **variables)
+
+
+def run_python(arguments: list[str], folder: Path, **variables: str) -> subprocess.CompletedProcess[str]:
     prefixes = ("CTXHUB_", "DJANGO_", "DATABASE_URL")
     inherited = {name: value for name, value in os.environ.items() if not name.startswith(prefixes)}
     return subprocess.run(
-        [sys.executable, str(env.ROOT / "manage.py"), *command],
+        [sys.executable, *arguments],
+        cwd=env.ROOT,
         env={**inherited, "CTXHUB_VAR_DIR": str(folder / "var"), "DATABASE_URL": "", **variables},
         capture_output=True,
         text=True,
@@ -68,6 +73,12 @@ some_commands = pytest.mark.parametrize("command", NOT_CREATING, ids=" ".join)
 def test_a_url_of_an_unknown_database_is_refused(tmp_path: Path, command: list[str]) -> None:
     assert is_one_sentence(run(command, tmp_path, DATABASE_URL="foo://"), "DATABASE_URL")
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("application", ["asgi", "wsgi"])
+def test_another_server_that_starts_the_application_says_it_too(tmp_path: Path, application: str) -> None:
+    started = ["-c", f"import ctxhub.{application}"]
+    assert is_one_sentence(run_python(started, tmp_path, CTXHUB_DEBUG="perhaps"), "CTXHUB_DEBUG")
 
 
 @some_commands
