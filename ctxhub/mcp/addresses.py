@@ -3,7 +3,7 @@
 Proxy headers are removed from every request, so that nothing behind believes what a client made up.
 """
 
-from collections.abc import MutableMapping
+from collections.abc import Mapping, MutableMapping
 from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
 from typing import Any
 
@@ -14,6 +14,8 @@ Address = IPv4Address | IPv6Address
 
 FORWARDED_FOR, FORWARDED_PROTO = b"x-forwarded-for", b"x-forwarded-proto"
 PROXY_HEADERS = {FORWARDED_FOR, FORWARDED_PROTO, b"x-forwarded-host", b"x-forwarded-port", b"forwarded"}
+
+FORWARDED_PREFIX = "x-forwarded-prefix"
 
 
 def counted_address(host: str | None) -> str:
@@ -42,6 +44,13 @@ def take_proxy_headers(scope: Scope) -> None:
         scope["client"] = (str(address), 0)
     if (scheme := _last(told, FORWARDED_PROTO).lower()) in ("http", "https"):
         scope["scheme"] = scheme
+
+
+def prefix_of(scope: Scope, headers: Mapping[str, str]) -> str:
+    """The path below which the hub is reached, as the proxy in front or the server says; "" at the root."""
+    told = headers.get(FORWARDED_PREFIX, "") if settings.BEHIND_PROXY else ""
+    prefix = (told.rpartition(",")[2] or scope.get("root_path") or "").strip().strip("/")
+    return f"/{prefix}" if prefix else ""
 
 
 def _last(told: list[tuple[bytes, bytes]], name: bytes) -> str:

@@ -14,14 +14,14 @@ from ctxhub.core.accounts.services.access_tokens import authenticate, authentica
 from ctxhub.core.call_sessions import clean_call_session
 from ctxhub.core.kit.background import flush_all
 from ctxhub.core.kit.caller import Caller
-from ctxhub.core.kit.errors import CtxhubError, InvalidInput, NotAllowed, Unauthenticated
+from ctxhub.core.kit.errors import CtxhubError, InvalidInput, NotAllowed, Unauthenticated, shown
 from ctxhub.core.kit.failures import failure_of, log_failure
 from ctxhub.core.kit.headers import AGENT_HEADER, CLIENT_HEADER, SESSION_HEADER, header_text
 from ctxhub.core.kit.inputs import clean_agent
 from ctxhub.core.kit.replaced_file import leave_replaced_if_due
 from ctxhub.core.kit.write_queue import QueueTimeout
 from ctxhub.mcp import cross_origin, media_types, request_bodies
-from ctxhub.mcp.addresses import take_proxy_headers
+from ctxhub.mcp.addresses import prefix_of, take_proxy_headers
 from ctxhub.mcp.call_threads import run_for
 from ctxhub.mcp.connections import when_ending
 from ctxhub.mcp.db_threads import run_in_thread
@@ -49,6 +49,7 @@ Answer = Callable[[Scope, bytes], list[Message]]
 Mode = Literal["both", "api", "mcp"]
 
 PATHS = ("/mcp", "/mcp/")
+PROBES = ("/healthz", "/readyz")
 SENT_ONCE = (
     *(b"host", b"authorization", b"origin"),
     *(b"mcp-protocol-version", b"mcp-method", b"mcp-name"),
@@ -86,7 +87,7 @@ class Dispatcher:
             await self._serve_mcp(scope, receive, send)
         elif nothing := nothing_at(scope["path"], serves_mcp=self._serves_mcp):
             await _refuse(cross_origin.with_cors_headers(_headers(scope), send), 404, nothing)
-        elif self._serves_django or scope.get("path") in ("/healthz", "/readyz"):
+        elif self._serves_django or scope.get("path") in PROBES:
             await self._serve_django(scope, receive, send)
         else:
             await refuse(send, 404, InvalidInput("This process serves /mcp only."))
@@ -97,7 +98,7 @@ class Dispatcher:
         send_error = (
             cross_origin.with_cors_headers(headers, send) if scope["path"].startswith("/api/") else send
         )
-        if refusal := _refuse_foreign_host(headers):
+        if refusal := _refuse_foreign_host(headers) or _refuse_below_a_path(scope, headers):
             await _refuse(send_error, *refusal)
             return
         try:
@@ -247,6 +248,17 @@ def _refuse_foreign_host(headers: dict[str, str]) -> tuple[int, CtxhubError] | N
     if _is_allowed(host):
         return None
     return 421, NotAllowed(f"The host {host!r} is not served here.", hint="Add it to CTXHUB_ALLOWED_HOSTS.")
+
+
+def _refuse_below_a_path(scope: Scope, headers: dict[str, str]) -> tuple[int, CtxhubError] | None:
+    """421 for pages below a path of a host: their links lead to its root. What agents call has no links."""
+    prefix = prefix_of(scope, headers)
+    if not prefix or scope["path"].startswith("/api/v1/") or scope["path"] in PROBES:
+        return None
+    return 421, InvalidInput(
+        f"The pages of this hub do not work below {shown(prefix)}: they belong to the root of a host.",
+        hint="Give the hub a host of its own, such as https://ctxhub.example.com.",
+    )
 
 
 def _refuse_foreign(headers: dict[str, str]) -> tuple[int, CtxhubError] | None:

@@ -9,7 +9,7 @@ from django.http import HttpRequest, HttpResponse
 from django.test import override_settings
 from django.urls import path
 
-from ctxhub.mcp.addresses import counted_address, take_proxy_headers
+from ctxhub.mcp.addresses import counted_address, prefix_of, take_proxy_headers
 from tests.hub import LiveHub
 
 pytestmark = pytest.mark.one_engine
@@ -128,3 +128,44 @@ def test_two_hosts_are_refused(hub: LiveHub, path: str, second: str) -> None:
 def test_two_tokens_are_refused(hub: LiveHub, ada_token: str, path: str) -> None:
     token = f"Authorization: Bearer {ada_token}\r\n"
     assert b" 400 " in answer_of(hub, f"POST {path} HTTP/1.1\r\nHost: localhost\r\n{token}{token}")
+
+
+# -- Below a path ----------------------------------------------------------------------------------
+
+
+def below(hub: LiveHub, path: str, prefix: str) -> bytes:
+    return answer_of(hub, f"GET {path} HTTP/1.1\r\nHost: localhost\r\nX-Forwarded-Prefix: {prefix}\r\n")
+
+
+@pytest.mark.parametrize("path", ["/", "/admin/", "/admin/login/", "/api/docs/", "/static/x.css"])
+def test_pages_below_a_path_are_refused_with_what_to_do(
+    hub: LiveHub, settings: LazySettings, path: str
+) -> None:
+    settings.BEHIND_PROXY = True
+    answer = below(hub, path, "/ctxhub/")
+    assert answer.startswith(b"HTTP/1.1 421")
+    assert b"do not work below '/ctxhub'" in answer
+    assert b"a host of its own, such as https://ctxhub.example.com" in answer
+
+
+def test_what_has_no_links_answers_below_a_path(hub: LiveHub, settings: LazySettings) -> None:
+    settings.BEHIND_PROXY = True
+    for address, status in (("/healthz", 200), ("/api/v1/me/", 401), ("/mcp", 401)):
+        assert below(hub, address, "/ctxhub").startswith(b"HTTP/1.1 %d" % status)
+
+
+def test_pages_at_the_root_are_served_and_a_prefix_is_believed_of_a_proxy_only(
+    hub: LiveHub, settings: LazySettings
+) -> None:
+    assert below(hub, "/admin/login/", "/made-up").startswith(b"HTTP/1.1 200")
+    settings.BEHIND_PROXY = True
+    assert below(hub, "/admin/login/", "/").startswith(b"HTTP/1.1 200")
+
+
+@pytest.mark.parametrize(
+    ("told", "root_path", "prefix"),
+    [("", "", ""), ("/", "/", ""), ("ctxhub", "", "/ctxhub"), ("/a, /b/", "", "/b"), ("", "/c", "/c")],
+)
+def test_a_prefix_is_read(settings: LazySettings, told: str, root_path: str, prefix: str) -> None:
+    settings.BEHIND_PROXY = True
+    assert prefix_of({"root_path": root_path}, {"x-forwarded-prefix": told}) == prefix
