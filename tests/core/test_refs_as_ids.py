@@ -189,7 +189,7 @@ def test_a_snapshot_may_name_its_causes_by_refs(ada_mcp: McpClient, ids: dict[st
 
 SESSION_CALLS: list[tuple[str, str, dict[str, Any]]] = [
     ("save", "session", {}),
-    ("save", "parent", {"session": "night"}),
+    ("save", "parent", {"session": "night", "summary": "Done."}),
     ("restore", "session", {}),
     ("list", "parent", {}),
     ("get", "session", {}),

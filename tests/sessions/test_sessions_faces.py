@@ -12,6 +12,7 @@ from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Project
 from ctxhub.core.toolbox.dispatch import call
+from sessions.models import AgentSession
 from sessions.sittings.services.sessions import save_session
 from tests.databases import rolled_back
 from tests.hub import McpClient, RestClient
@@ -80,6 +81,44 @@ def test_a_new_session_needs_contents(body: dict[str, Any], ada_rest: RestClient
     assert (refused.status, refused.body["error"]) == (400, "invalid")
     assert "Give a summary" in refused.body["hint"]
     assert ada_mcp.call("session", "save", **body)["message"] == refused.body["message"]
+    assert ada_mcp.rows("session", "list", implicit=True) == []
+
+
+@pytest.mark.parametrize(
+    "form", ["#{}", "session {}", "Session #{}", "sessions/{}", "session:{}", "session={}"]
+)
+def test_a_number_is_understood_as_people_write_it(
+    form: str, ada_mcp: McpClient, ada_rest: RestClient
+) -> None:
+    session = ada_mcp.call("session", "save", summary="s")["session"]
+    named = form.format(session)
+    for action in ("get", "save"):
+        assert ada_mcp.call("session", action, session=named)["session"] == session
+    assert ada_mcp.call("session", "track", session=named, path="a.py", access="viewed")["session"] == session
+    assert ada_rest.post("sessions/", {"session": named}).body["session"] == session
+    assert ada_rest.post("sessions/restore/", {"session": named}).body["parent"] == session
+    assert ada_mcp.call("session", "save", session=form.format(999), summary="s")["error"] == "not_found"
+
+
+def test_a_name_that_looks_like_a_number_is_a_name_where_it_is_known(ada_mcp: McpClient) -> None:
+    first = ada_mcp.call("session", "save", summary="s")["session"]
+    AgentSession.unscoped.filter(pk=first).update(name="session 7")
+    assert ada_mcp.call("session", "get", session="session 7")["session"] == first
+
+
+@pytest.mark.parametrize("word", ["latest", "Last", "newest", "previous", "null"])
+def test_a_word_for_a_session_opens_none_of_that_name(
+    word: str, ada_mcp: McpClient, ada_rest: RestClient
+) -> None:
+    for action, more in (
+        ("save", {"summary": "s"}),
+        ("get", {}),
+        ("restore", {}),
+        ("track", {"path": "a.py", "access": "viewed"}),
+    ):
+        refused = ada_mcp.call("session", action, session=word, **more)
+        assert (refused["error"], refused["hint"][:17]) == ("not_found", "Leave session out")
+    assert ada_rest.post("sessions/", {"session": word, "summary": "s"}).status == 404
     assert ada_mcp.rows("session", "list", implicit=True) == []
 
 

@@ -1,5 +1,6 @@
 """Finds the session that a call belongs to."""
 
+import re
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import NamedTuple
@@ -16,6 +17,11 @@ from sessions.sittings.models.session import SESSION_NAME_LENGTH
 CURRENT_FOR = timedelta(hours=24)
 AGENT = "s.agent_id = (SELECT id FROM core_agent WHERE project_id = %s AND folded = %s)"
 
+NUMBERED = re.compile(r"(?:sessions?[ :/=]*#?|#) *(\d+)", re.ASCII | re.IGNORECASE)
+NO_NAMES = frozenset(
+    ["last", "latest", "newest", "most recent", "previous", "null", "none", "undefined", "latest session"]
+)
+
 
 class Found(NamedTuple):
     """A session: its id, the id of its agent, and when it was last written or worked in."""
@@ -26,15 +32,38 @@ class Found(NamedTuple):
 
 
 def find_named(project_id: int, named: str) -> Found | None:
-    """The session with this id, ref or name; None for an unknown name. Raises NotFound for an unknown id."""
+    """The session with this id, ref or name; None for an unknown name.
+
+    An id may be written as people do (`session 5`, `#5`). Raises NotFound for an unknown one, and for a word
+    that says which session is meant and is no name.
+    """
     name = clean_session_name(named)
-    if not name.isdecimal():
-        return _select("s.name = %s", [project_id, name])
-    row_id = read_id(name)
+    if name.isdecimal():
+        return _find_numbered(project_id, name)
+    if found := _select("s.name = %s", [project_id, name]):
+        return found
+    if numbered := NUMBERED.fullmatch(name):
+        return _find_numbered(project_id, numbered[1])
+    if name.casefold() in NO_NAMES:
+        raise _no_name(name)
+    return None
+
+
+def _find_numbered(project_id: int, number: str) -> Found:
+    row_id = read_id(number)
     found = _select("s.id = %s", [project_id, row_id]) if row_id else None
     if found is None:
-        raise unknown_session(name)
+        raise unknown_session(number)
     return found
+
+
+def _no_name(word: str) -> NotFound:
+    """Before a write would open a session of this name."""
+    return NotFound(
+        f"There is no session {shown(word)}.",
+        hint=f"Leave session out: {operation('session restore')} goes on from the one that you saved last, "
+        f"and what you write belongs to your own. {operation('session list')} shows all, newest first.",
+    )
 
 
 def get_named(project_id: int, named: str) -> Found:
