@@ -20,6 +20,7 @@ from ctxhub.core.toolbox.argument_types import present
 from ctxhub.core.toolbox.arguments import Argument, Arguments
 from ctxhub.core.toolbox.common_arguments import AGENT, BUDGET, COMMON, EXACT, FORMAT, SECRET, SESSION
 from ctxhub.core.toolbox.leading import called
+from ctxhub.core.toolbox.other_names import by_declared_names
 from ctxhub.core.toolbox.spelling import squeezed
 from ctxhub.core.toolbox.suggestions import (
     Suggestion,
@@ -127,6 +128,13 @@ class Action:
     def known(self) -> list[str]:
         """The names of all arguments that a call may have."""
         return list(dict.fromkeys([*self.arguments.names, *(argument.name for argument in self.common)]))
+
+    def by_declared_names(self, given: dict[str, Any]) -> dict[str, Any]:
+        """The arguments of a call under their declared names, the budget among them. Raises InvalidInput."""
+        given = self.arguments.by_declared_names(given)
+        return (
+            by_declared_names(given, OF_BUDGET) if self.takes_budget and given.keys() & OF_BUDGET else given
+        )
 
     def takes(self, names: Collection[str]) -> bool:
         """Whether it takes all arguments of these names."""
@@ -330,6 +338,7 @@ class Tool:
 
 
 OF_PARTS = ("limit", "cursor", "lines", "tail")
+OF_BUDGET = dict.fromkeys(BUDGET.also_called, BUDGET)
 COMMON_ARGUMENTS = ("action", *(argument.name for argument in COMMON))
 
 _tools: dict[str, Tool] = {}

@@ -52,6 +52,20 @@ UNDECLARED = Undeclared()
 
 
 @frozen
+class AlsoCalled:
+    """Other names of an argument, which calls may use: `max_tokens` for the only budget that there is.
+
+    Nothing shows them, and none may be a name that another operation of the tool gives another meaning.
+    """
+
+    names: tuple[str, ...]
+
+
+def also_called(*names: str) -> AlsoCalled:
+    return AlsoCalled(names)
+
+
+@frozen
 class NamesFiles:
     """Marks an argument that is a path, a list of paths, or holds some: its action takes `exact`."""
 
@@ -342,6 +356,9 @@ Lines = Annotated[
     ),
 ]
 Tail = Annotated[Number, About("Only so many of the last lines.")]
+
+# Who limits an answer says either, wherever one of them is the only budget.
+NAMES_OF_BUDGETS = ("max_tokens", "token_budget", "budget")
 
 # A time in answers: 2026-11-21T10:00:00Z.
 Time = Annotated[str, About(schema={"format": "date-time"})]

@@ -29,6 +29,7 @@ from ctxhub.core.toolbox.argument_types import (
     NAMES_FILES,
     UNDECLARED,
     About,
+    AlsoCalled,
     Converts,
     IdOf,
     OverMcp,
@@ -102,6 +103,11 @@ class Argument:
     def marks(self) -> tuple[Any, ...]:
         """What annotates its type."""
         return get_args(self.annotation)[1:] if get_origin(self.annotation) is Annotated else ()
+
+    @property
+    def also_called(self) -> tuple[str, ...]:
+        """The other names that calls may use, but for those of the other number."""
+        return next((mark.names for mark in self.marks if isinstance(mark, AlsoCalled)), ())
 
     @property
     def is_declared(self) -> bool:
@@ -233,7 +239,7 @@ class Arguments:
 
     @cached_property
     def _usual_names(self) -> frozenset[str]:
-        return OF_CALLS.union(self.names)
+        return OF_CALLS.union(self.names) - self.others.keys()
 
     def by_declared_names(self, given: dict[str, Any]) -> dict[str, Any]:
         """The arguments of a call under their declared names. Raises InvalidInput; see `other_names`."""

@@ -6,11 +6,13 @@ from ctxhub.core.kit.answers import MAX_TOKENS
 from ctxhub.core.kit.caller import ALLOW_SECRET
 from ctxhub.core.kit.limits import WORD
 from ctxhub.core.kit.unset import UNSET
-from ctxhub.core.toolbox.argument_types import UNDECLARED, About, Number, Ref, Says
+from ctxhub.core.toolbox.argument_types import UNDECLARED, About, Number, Ref, Says, also_called
 from ctxhub.core.toolbox.arguments import Argument
 
 Budget = Annotated[
-    Number, About(f"A budget for the answer, {MAX_TOKENS:,} at most; `omitted` counts what did not fit.")
+    Number,
+    About(f"A budget for the answer, {MAX_TOKENS:,} at most; `omitted` counts what did not fit."),
+    also_called("budget_tokens", "token_budget", "budget"),
 ]
 
 AGENT = Argument("agent", Annotated[str, About("Which of your agents speaks.", WORD)], False, UNSET)

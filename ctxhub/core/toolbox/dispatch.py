@@ -73,7 +73,7 @@ def _call(
         return help_for(tool, caller, _text(given, "name"))
     action = tool.pick(name, given)
     tally.running(caller, action.call, writes=action.writes)
-    given = action.arguments.by_declared_names(given)
+    given = action.by_declared_names(given)
     action.require_scope(caller, given)
     with nullcontext() if action.writes_for(caller) else limited_read(action.shown_name):
         return _run(caller, action, given, request_id)

@@ -1,5 +1,7 @@
 """Other names of an action's arguments: in the other number (`path`, `paths`), and `id` for `lease_id`.
 
+Some declare further ones (`AlsoCalled`).
+
 Calls may use them. Schemas, help and errors have the declared name alone.
 """
 
@@ -22,7 +24,7 @@ def other_names(arguments: Sequence["Argument"]) -> dict[str, "Argument"]:
     taken = OF_CALLS | {argument.name for argument in arguments}
     # A flag has one number, and may be what a dry run is told by.
     named = [a for a in arguments if a.name not in OF_CALLS and a.schema.get("type") != "boolean"]
-    found: dict[str, Argument] = {}
+    found = {name: argument for argument in arguments for name in argument.also_called}
     for names in (_in_its_number, _in_the_other_number):
         meanings: dict[str, list[Argument]] = {}
         for argument in named:

@@ -7,7 +7,16 @@ from ctxhub.core.kit.limits import WORD
 from ctxhub.core.kit.listing import Listing
 from ctxhub.core.kit.unset import UNSET, Unset
 from ctxhub.core.toolbox.actions import action
-from ctxhub.core.toolbox.argument_types import NAMES_FILES, About, Cursor, Limit, Object, Value, Words
+from ctxhub.core.toolbox.argument_types import (
+    NAMES_FILES,
+    About,
+    Cursor,
+    Limit,
+    Object,
+    Value,
+    Words,
+    also_called,
+)
 from memory.decisions.inputs.schemas import DEFAULTS, PATTERNS
 from memory.decisions.selectors.templates import list_templates
 from memory.decisions.services import templates as services
@@ -16,6 +25,7 @@ from memory.decisions.tools.decisions import NewKey, SetArguments
 
 Defaults = Annotated[Object, NAMES_FILES, About("Arguments of a decision, beside key and value.", DEFAULTS)]
 Patterns = Annotated[Object, About("{field: regular expression (RE2)}, found anywhere in it.", PATTERNS)]
+TemplateName = Annotated[str, also_called("template", "template_name")]
 Required = Annotated[Words, About("What has to be said: arguments, or names in metadata.", items=WORD)]
 
 
@@ -35,7 +45,7 @@ Required = Annotated[Words, About("What has to be said: arguments, or names in m
 )
 def template_set(
     caller: Caller,
-    name: str,
+    name: TemplateName,
     defaults: Defaults | None | Unset = UNSET,
     require: Required | None | Unset = UNSET,
     patterns: Patterns | None | Unset = UNSET,
@@ -78,7 +88,11 @@ def templates(caller: Caller, limit: Limit = 20, cursor: Cursor | None = None) -
     also_known_as=("set_from_template", "set_from_policy"),
 )
 def from_template(
-    caller: Caller, name: str, key: NewKey, value: Value, **rest: Unpack[SetArguments]
+    caller: Caller,
+    name: TemplateName,
+    key: NewKey,
+    value: Value,
+    **rest: Unpack[SetArguments],
 ) -> SetAnswer:
     """Set a decision with a template's defaults, if it says what the template requires.
 

@@ -7,7 +7,14 @@ from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.limits import PATH
 from ctxhub.core.kit.listing import Fitting
 from ctxhub.core.toolbox.actions import action, tool
-from ctxhub.core.toolbox.argument_types import SINCE, About, Number, PathList
+from ctxhub.core.toolbox.argument_types import (
+    NAMES_OF_BUDGETS,
+    SINCE,
+    About,
+    Number,
+    PathList,
+    also_called,
+)
 from sessions.briefings.selectors.brief import DEFAULT_BUDGET, LEAST_BUDGET, MOST_BUDGET, BriefAnswer
 from sessions.briefings.selectors.brief import brief as read_brief
 from sessions.briefings.selectors.check import DEFAULT_BUDGET as CHECK_BUDGET
@@ -18,7 +25,11 @@ from sessions.briefings.services.briefs import give_answer
 tool("brief", "Begin here: what bears on your task.", always_loaded=True)
 tool("check", "Before you edit files.", always_loaded=True)
 
-Budget = Annotated[Number, About("For the whole answer.", {"minimum": LEAST_BUDGET, "maximum": MOST_BUDGET})]
+Budget = Annotated[
+    Number,
+    About("For the whole answer.", {"minimum": LEAST_BUDGET, "maximum": MOST_BUDGET}),
+    also_called(*NAMES_OF_BUDGETS),
+]
 
 
 @action(

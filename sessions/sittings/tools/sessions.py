@@ -10,6 +10,7 @@ from ctxhub.core.kit.unset import UNSET, Unset
 from ctxhub.core.toolbox.actions import action, tool
 from ctxhub.core.toolbox.argument_types import (
     NAMES_FILES,
+    NAMES_OF_BUDGETS,
     About,
     ByAgent,
     Checks,
@@ -24,6 +25,7 @@ from ctxhub.core.toolbox.argument_types import (
     Shows,
     Tail,
     Words,
+    also_called,
 )
 from ctxhub.core.toolbox.list_conversions import conversion_error
 from sessions.sittings.inputs.conversations import Conversation
@@ -85,7 +87,11 @@ PresentFiles = Annotated[
     Says("{path,hash}"),
     About("path and hash of each; hash null: it is not there.", {"maxItems": MOST_FILES}, PRESENT_FILE),
 ]
-Budget = Annotated[Number, About("For the whole answer.", {"minimum": LEAST_BUDGET, "maximum": MOST_BUDGET})]
+Budget = Annotated[
+    Number,
+    About("For the whole answer.", {"minimum": LEAST_BUDGET, "maximum": MOST_BUDGET}),
+    also_called(*NAMES_OF_BUDGETS),
+]
 Tokens = Annotated[Number, About("Left out: counted.", {"minimum": 0, "maximum": MOST_TOKENS})]
 
 
