@@ -1,5 +1,6 @@
 """Templates and analytics over the MCP wire."""
 
+import json
 from typing import Any
 
 import pytest
@@ -9,6 +10,7 @@ from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Event, Project
 from ctxhub.core.toolbox.actions import all_tools
 from ctxhub.core.toolbox.tool_list import list_tools
+from memory.decisions.rules.templates import EXAMPLES
 from memory.models import Decision, DecisionTemplate
 from tests.crowd import ToolCall, over_http
 from tests.hub import LiveHub, McpClient
@@ -53,6 +55,22 @@ def test_a_refused_decision_is_repaired_from_the_error(incident: McpClient) -> N
     )
     assert "severity 'bad' has to match ^(low|high)$" in error["message"]
     assert incident.call("decision", "from_template", **ARGUMENTS, **REASONS)["result"] == "created"
+
+
+@pytest.mark.parametrize("said", ["template", "template_name"])
+def test_the_name_of_a_template_may_be_called_so(incident: McpClient, said: str) -> None:
+    arguments = {said: "incident", "key": "k", "value": "x"}
+    assert incident.call("decision", "from_template", **arguments, **REASONS)["result"] == "created"
+
+
+def test_required_tradeoffs_are_refused_with_an_example(ada_mcp: McpClient) -> None:
+    ada_mcp.call("decision", "template_set", template="choice", require=["tradeoffs", "alternatives"])
+    arguments = {"template": "choice", "key": "k", "value": "x"}
+    hint = ada_mcp.call("decision", "from_template", **arguments)["hint"]
+    assert hint == " ".join(f"{name}: {EXAMPLES[name]}." for name in ("tradeoffs", "alternatives"))
+    stored = {name: json.loads(example) for name, example in EXAMPLES.items()}
+    assert ada_mcp.call("decision", "from_template", **arguments, **stored)["result"] == "created"
+    assert shown(ada_mcp)["tradeoffs"] == stored["tradeoffs"]
 
 
 @pytest.mark.parametrize(
@@ -144,7 +162,6 @@ def test_bad_input_is_invalid_and_writes_nothing(
         ({"action": "set_from_policy"}, "from_template"),
         ({"action": "template_set", "name": "t", "required_fields": []}, {"required_fields": "require"}),
         ({"action": "template_set", "name": "t", "validation_rules": {}}, {"validation_rules": "patterns"}),
-        ({"action": "from_template", "template": "t", "key": "k", "value": 1}, {"template": "name"}),
         ({"action": "analytics", "key_pattern": "*"}, {"key_pattern": "pattern"}),
     ],
 )

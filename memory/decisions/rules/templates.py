@@ -1,6 +1,6 @@
 """Applies a template to the arguments of a decision: defaults and checks. No database access."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from ctxhub.core.kit.errors import InvalidInput, shown, shown_all
@@ -11,6 +11,11 @@ from memory.decisions.inputs.template_patterns import matches
 from memory.decisions.inputs.templates import SHAPES, is_empty
 from memory.decisions.rules.builtin_templates import TEXT, Template
 
+# Of what a model would write otherwise than it is taken.
+EXAMPLES = {
+    "alternatives": '[{"option": "Redis", "why_not": "One more server."}]',
+    "tradeoffs": '{"pros": ["Fast."], "cons": ["One more server."]}',
+}
 ARGUMENTS = ("key", "value", *SHAPES, "expected_version")
 
 
@@ -32,7 +37,7 @@ def check_required(template: Template, arguments: Mapping[str, Any]) -> None:
         raise InvalidInput(
             f"The template {template.name!r} needs {', '.join(missing)}.",
             missing=missing,
-            hint=_metadata_hint(missing),
+            hint=" ".join(filter(None, (_metadata_hint(missing), how_to_write(missing)))),
         )
     wrong = []
     for field, pattern in template.patterns.items():
@@ -53,6 +58,11 @@ def _value_of(name: str, arguments: Mapping[str, Any]) -> Any:
         parts = (arguments.get(part) for part in ("value", "rationale"))
         return "\n".join(str(part) for part in parts if not is_empty(part))
     return metadata.get(name)
+
+
+def how_to_write(names: Collection[str]) -> str:
+    """An example of each of these fields that is no plain text; "" if all are."""
+    return " ".join(f"{name}: {EXAMPLES[name]}." for name in names if name in EXAMPLES)
 
 
 def _metadata_hint(missing: list[str]) -> str:
