@@ -216,6 +216,7 @@ register(
         DecisionTemplate,
         open=open_templates,
         history=TEMPLATE_HISTORY,
+        is_named=True,
         deletion=Kept("an administrator deletes it over REST (DELETE templates/NAME/) or in the admin"),
     )
 )

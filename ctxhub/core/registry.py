@@ -76,6 +76,7 @@ class Noun:
     `by_layer(stats)`: its number in each layer, by layer id, for `layer_summary`.
     `documents(project_id, object_ids)`: the search documents of these rows; excerpts are cut from them.
     `ids_of(project_id, names)`: the row ids for names of refs, if the names are not the ids.
+    `is_named`: the names of its refs are names, although it has no `ids_of`.
     `showing(word)`: the ids of the rows whose documents contain the name of a tag, scope, category or agent.
     `turns(project_id, object_ids)`: for rows that were found, the ids of the rows said before and after them,
     each with the fraction of the score that it receives.
@@ -124,6 +125,7 @@ class Noun:
     links: LinkSource | None = None
     counting: Callable[[int], Counting] | None = None
     deletion: Deletion | Kept | None = None
+    is_named: bool = False
 
     def __post_init__(self) -> None:
         if self.history and self.history.is_indexed:
@@ -135,6 +137,9 @@ def counter_of(kind: str) -> Callable[[Stats], int]:
     """Counts the rows of a kind, whatever their status."""
     return lambda stats: stats.of(kind)
 
+
+# What refs call a kind besides its name: `file:a.py` is resource:a.py. An address (`file://`) is no ref.
+OTHER_KINDS = {"file": "resource"}
 
 _nouns: dict[str, Noun] = {}
 # Sent when a noun is registered. Argument: noun.
@@ -208,9 +213,19 @@ def split_ref(ref: str) -> tuple[Noun, str]:
             f"{shown(ref)} is not a ref.",
             hint="A ref is a kind, a colon and a name: decision:api/auth/method.",
         )
-    if kind.lower() not in openable:
+    known = kind.lower()
+    if not name.startswith("//"):
+        known = OTHER_KINDS.get(known, known)
+    if known not in openable:
         raise unknown_word("ref", kind, openable)
-    return _nouns[kind.lower()], clean_name(name, "ref", at_most=PATH_LENGTH)
+    return _nouns[known], clean_name(name, "ref", at_most=PATH_LENGTH)
+
+
+def names_a_kind(ref: str) -> bool:
+    """Whether a ref has a kind and a colon before the name, whether or not such an object exists."""
+    kind, colon, _ = ref.strip().partition(":")
+    known = kind.strip().lower()
+    return bool(colon) and (known in _nouns or known in OTHER_KINDS)
 
 
 def ids_named(kind: str, project_id: int, names: Sequence[str]) -> list[int]:

@@ -7,8 +7,9 @@ from typing import Annotated, Any, NotRequired
 # pydantic writes the answer's schema, and wants this TypedDict before Python 3.12.
 from typing_extensions import TypedDict
 
+from ctxhub.core.hub.selectors.bare_refs import file_named, meanings_of, means_several
 from ctxhub.core.kit import clock, sql
-from ctxhub.core.kit.caller import Caller, for_readers
+from ctxhub.core.kit.caller import READ, Caller, for_readers
 from ctxhub.core.kit.clock import format_time
 from ctxhub.core.kit.errors import Conflict, InvalidInput
 from ctxhub.core.kit.inputs import LIST_LENGTH, clean_from_to, refuse_secret
@@ -30,6 +31,7 @@ from messaging.sql.requests import next_request
 from messaging.sql.results import insert_results
 
 LONGEST_MINUTES = 1_440
+WHAT_RESULTS_ARE = "Results are refs: decision:api/auth, resource:src/a.py."
 
 
 class ClaimAnswer(TypedDict):
@@ -165,11 +167,33 @@ def _done(message_id: int, refs: Sequence[str]) -> DoneAnswer:
 
 
 def _clean_refs(caller: Caller, refs: Sequence[str]) -> list[str]:
+    """The refs in their usual form; a key or a path without its kind is read as what it names.
+
+    Raises InvalidInput for what names several things, or nothing.
+    """
     if len(refs) > LIST_LENGTH:
         raise InvalidInput(f"result_refs has {len(refs)} entries; the limit is {LIST_LENGTH}.")
+    # Who may not read is not told what there is.
+    meant = meanings_of(caller.project_id, refs) if caller.may(READ) else {}
     cleaned = []
     for ref in refs:
-        noun, name = split_ref(ref)
+        noun, name = split_ref(_ref_meant(ref, meant.get(ref, ())))
         refuse_secret(name, "result_refs", caller)
         cleaned.append(f"{noun.kind}:{name}")
     return list(dict.fromkeys(cleaned))
+
+
+def _ref_meant(ref: str, meant: Sequence[str]) -> str:
+    """The ref itself, or that of the only thing that a name without a kind can mean. Raises InvalidInput."""
+    if len(meant) == 1:
+        return meant[0]
+    if len(meant) > 1:
+        raise means_several(ref, meant)
+    if file := file_named(ref):
+        return file
+    try:
+        split_ref(ref)
+    except InvalidInput as error:
+        hint = f"{WHAT_RESULTS_ARE} What is no object is said in {operation('message send')}, with reply_to."
+        raise InvalidInput(f"result_refs: {error.message}", hint=hint, **error.details) from None
+    return ref

@@ -26,6 +26,7 @@ from ctxhub.core.toolbox.argument_types import (
     Says,
     Text,
     Word,
+    also_called,
 )
 from ctxhub.core.toolbox.batch_writes import BatchAnswer
 from ctxhub.core.toolbox.batches import checked_items
@@ -247,7 +248,10 @@ def claim(
 def done(
     caller: Caller,
     id: Id,
-    result_refs: Annotated[Refs, About("What came of it.", items=REF)] | Unset = UNSET,
+    result_refs: Annotated[
+        Refs, About("What came of it.", items=REF), also_called("result", "results", "ref", "refs")
+    ]
+    | Unset = UNSET,
 ) -> DoneAnswer:
     """A request is dealt with; result_refs: what came of it.
 

@@ -51,6 +51,11 @@ ERROR: Json = {
             "items": {"type": "string"},
             "description": "Keys near the unknown one.",
         },
+        "near": {
+            "type": "array",
+            "items": {"type": "string"},
+            "description": "Refs of what is nearest to a name that nothing has.",
+        },
         "missing": {"type": "array", "items": {"type": "string"}},
         "allowed": {"type": "array", "items": {"type": "string"}},
         "index": {"type": "integer", "description": "Which item of a batch."},

@@ -9,8 +9,9 @@ from typing import Annotated, Any, NamedTuple, NotRequired
 from typing_extensions import TypedDict
 
 from ctxhub.core import registry
+from ctxhub.core.hub.selectors.bare_refs import meanings_of
 from ctxhub.core.kit.batches import BYTES_AT_ONCE, do_first, done_before, in_batches, remembered
-from ctxhub.core.kit.caller import Caller
+from ctxhub.core.kit.caller import READ, Caller
 from ctxhub.core.kit.errors import CtxhubError, InvalidInput, NotAllowed
 from ctxhub.core.kit.inputs import LIST_LENGTH
 from ctxhub.core.kit.listing import Listing
@@ -88,7 +89,15 @@ def _sorted_out(
         names.setdefault(noun.kind, {}).setdefault(name, []).append(ref)
     allowed = [(noun.deletion, names[kind]) for kind, noun in nouns.items()]
     found = [(deletion, of_kind) for deletion, of_kind in allowed if isinstance(deletion, Deletion)]
+    _suggest(caller, refused)
     return refused, sorted(found, key=lambda each: bool(each[0].contents))
+
+
+def _suggest(caller: Caller, refused: Mapping[str, Outcome]) -> None:
+    """Add what names without a kind mean to their errors: a deletion is never taken from a guess."""
+    for ref, meant in meanings_of(caller.project_id, refused).items() if caller.may(READ) else ():
+        if (error := refused[ref].error) and meant:
+            error.details |= {"allowed": meant} if len(meant) > 1 else {"did_you_mean": meant[0]}
 
 
 def _why_not(caller: Caller, noun: Noun) -> CtxhubError | None:

@@ -9,6 +9,7 @@ from typing_extensions import TypedDict
 
 from ctxhub.core import registry
 from ctxhub.core.hub.partial_reads import Excerpt, Opened, Reading, RequestedLines, clean_requested_lines
+from ctxhub.core.hub.selectors.bare_refs import meanings_of, why_not
 from ctxhub.core.kit.answers import MAX_TOKENS, fit
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import InvalidInput
@@ -60,7 +61,7 @@ def get(
         raise InvalidInput(f"refs has {len(refs)} entries; name 1 to {LIST_LENGTH}.")
     full = clean_one_of(detail, ["full", "digest"], "detail") == "full"
     requested = clean_requested_lines(lines, tail)
-    readable, hint = _readable(refs)
+    readable, hint = _readable(caller, refs)
     if requested and (len(set(refs)) > 1 or not full):
         raise InvalidInput("lines and tail read one ref, with detail full.")
     opened = _open(caller, list(readable.values()), full)
@@ -78,18 +79,29 @@ def get(
     return Reading(objects, lambda items: {"items": items, "missing": missing, **extra}, LEAST_SHARE)
 
 
-def _readable(refs: Sequence[str]) -> tuple[dict[str, tuple[registry.Noun, str]], str]:
-    """The valid refs, split, and the message for the first invalid one; raises InvalidInput if all are."""
+def _readable(caller: Caller, refs: Sequence[str]) -> tuple[dict[str, tuple[registry.Noun, str]], str]:
+    """The refs that name something, split, and why the first of the others does not; raises it if all do not.
+
+    A name without a kind is the ref of the only thing called so.
+    """
     read: dict[str, tuple[registry.Noun, str]] = {}
-    refused: list[InvalidInput] = []
+    refused: dict[str, InvalidInput] = {}
     for ref in refs:
         try:
             read[ref] = registry.split_ref(ref)
         except InvalidInput as error:
-            refused.append(error)
-    if refused and not read:
-        raise refused[0]
-    return read, f"{refused[0].message} {refused[0].hint}".strip() if refused else ""
+            refused[ref] = error
+    meant = meanings_of(caller.project_id, refused)
+    for ref in [ref for ref in refused if len(meant.get(ref, ())) == 1]:
+        read[ref] = registry.split_ref(meant[ref][0])
+        del refused[ref]
+    if not refused:
+        return read, ""
+    ref, problem = next(iter(refused.items()))
+    reason = why_not(caller.project_id, ref, meant.get(ref, ()), problem)
+    if not read:
+        raise reason
+    return read, f"{reason.message} {reason.hint}".strip()
 
 
 def _object(
@@ -118,4 +130,4 @@ def _open(
 
 
 def _found(refs: Any, opened: Any) -> list[tuple[registry.Noun, str]]:
-    return [(noun, name) for noun, name in refs if (noun.kind, name) in opened]
+    return list(dict.fromkeys((noun, name) for noun, name in refs if (noun.kind, name) in opened))
