@@ -18,6 +18,7 @@ from ctxhub.core.toolbox.argument_types import (
     ByAgentUndeclared,
     Cursor,
     IdOf,
+    InMinutes,
     Items,
     Json,
     Limit,
@@ -79,7 +80,9 @@ WaitSeconds = Annotated[
         {"minimum": 0, "maximum": LONGEST_SECONDS},
     ),
 ]
-Minutes = Annotated[Number, About("1 to 1440; left out: 30.", {"minimum": 1, "maximum": LONGEST_MINUTES})]
+Minutes = Annotated[
+    Number, InMinutes, About("1 to 1440; left out: 30.", {"minimum": 1, "maximum": LONGEST_MINUTES})
+]
 
 
 @action(

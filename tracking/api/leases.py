@@ -29,7 +29,7 @@ class Renewed(selectors.Lease, LeaseAnswer):
 class LeaseViewSet(ProjectViewSet):
     queries = {
         "list": takes("file", "leases"),
-        "destroy": takes("file", "release", without=["lease_id", "all"]),
+        "destroy": takes("file", "release", without=["lease_id", "paths", "all"]),
     }
     bodies = {
         "create": takes("file", "lease"),

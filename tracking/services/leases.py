@@ -26,6 +26,7 @@ from tracking.services.granting import (
     write_renewal,
 )
 from tracking.services.lease_times import MINUTES, clean_minutes, lasting
+from tracking.services.leases_on_paths import leases_named
 from tracking.sql import leases as rows
 from tracking.sql.leases import HeldPath, LeaseRow, live_leases_of, read_leases
 
@@ -99,24 +100,33 @@ def release_leases(
     *,
     caller: Caller,
     lease_id: int | None = None,
+    paths: Sequence[str] | None = None,
     all: bool = False,
     force: bool = False,
     reason: str | None = None,
 ) -> ReleaseAnswer:
     """Release one lease, or all of the caller's agent. A lease that has already ended is not counted.
 
+    `paths` name the agent's live leases on them, if these hold no other path and each path has one.
     Another agent's lease needs `force`, which requires the scope admin. The log tells who did it and why,
     and the holder gets a message.
     """
-    if (lease_id is None) != all:
-        raise _unclear("both lease_id and all" if all else "neither lease_id nor all")
+    said = [
+        name
+        for name, is_said in (("lease_id", lease_id is not None), ("paths", paths), ("all", all))
+        if is_said
+    ]
+    if len(said) != 1:
+        raise _unclear(f"both {' and '.join(said)}" if said else "neither lease_id nor all")
     if force:
         caller.require(ADMIN, "Releasing by force")
     reason = clean_text(reason, "reason", caller)
+    patterns = clean_patterns(paths, reader=reader_of(caller)) if paths else []
     with write_transaction(caller.project_id):
         at = clock.now()
         if lease_id is None:
             leases = live_leases_of(caller.project_id, caller.agent.casefold(), at)
+            leases = leases_named(caller, patterns, leases) if patterns else leases
         else:
             lease = _own_lease(caller, lease_id, "release", is_forced=force)
             leases = [lease] if lease.state(at) == "live" else []

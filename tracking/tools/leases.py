@@ -7,7 +7,17 @@ from ctxhub.core.kit.limits import OPTIONAL_PATH, PATH
 from ctxhub.core.kit.listing import Listing
 from ctxhub.core.kit.unset import UNSET, Unset, if_set
 from ctxhub.core.toolbox.actions import action
-from ctxhub.core.toolbox.argument_types import NAMES_FILES, About, Cursor, IdOf, Limit, Number, PathList
+from ctxhub.core.toolbox.argument_types import (
+    NAMES_FILES,
+    UNDECLARED,
+    About,
+    Cursor,
+    IdOf,
+    InMinutes,
+    Limit,
+    Number,
+    PathList,
+)
 from tracking.selectors.leases import list_leases
 from tracking.services import leases as services
 from tracking.services.granting import LeaseAnswer, LeasedAnswer
@@ -30,7 +40,7 @@ Force = Annotated[bool, About("Another agent's too: an administrator's, told in 
 def lease(
     caller: Caller,
     paths: Annotated[PathList, About("Up to 50 paths or globs.", {"minItems": 1}, items=PATH)],
-    minutes: Annotated[Number, About(f"1 to {MOST_MINUTES}; left out: 15.", MINUTES)] = 15,
+    minutes: Annotated[Number, InMinutes, About(f"1 to {MOST_MINUTES}; left out: 15.", MINUTES)] = 15,
     exclusive: Annotated[bool, About("False: others may share it. Left out: true.")] = True,
     reason: str | None | Unset = UNSET,
 ) -> LeasedAnswer:
@@ -58,7 +68,9 @@ def lease(
 def renew(
     caller: Caller,
     lease_id: LeaseId,
-    minutes: Annotated[Number, About(f"From now: 1 to {MOST_MINUTES}; left out: 15.", MINUTES)] = 15,
+    minutes: Annotated[
+        Number, InMinutes, About(f"From now: 1 to {MOST_MINUTES}; left out: 15.", MINUTES)
+    ] = 15,
 ) -> LeaseAnswer:
     """Let your live lease last that long from now; its fence stays.
 
@@ -78,16 +90,24 @@ def renew(
 def release(
     caller: Caller,
     lease_id: Annotated[LeaseId, About("Or this one.")] | Unset = UNSET,
+    paths: Annotated[PathList, UNDECLARED, About("Or yours on these paths alone.", items=PATH)]
+    | Unset = UNSET,
     all: Annotated[bool, About("All of yours.")] = False,
     force: Force = False,
     reason: str | None = None,
 ) -> services.ReleaseAnswer:
     """End your lease, or all of yours; `force` ends another's, for administrators.
 
-    Its holder gets a message with your `reason`, which the log tells, too.
+    Its holder gets a message with your `reason`, which the log tells, too. `paths`: your lease on them, if
+    it is on no other path.
     """
     return services.release_leases(
-        caller=caller, lease_id=if_set(lease_id, None), all=all, force=force, reason=reason
+        caller=caller,
+        lease_id=if_set(lease_id, None),
+        paths=if_set(paths, None),
+        all=all,
+        force=force,
+        reason=reason,
     )
 
 

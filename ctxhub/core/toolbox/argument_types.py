@@ -9,13 +9,14 @@ imported when it asks: neither the list of tools nor most calls need it, and its
 
 import json
 from collections.abc import Callable, Mapping
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
 from django.utils.dateparse import parse_datetime
 from django.utils.timezone import is_aware, make_aware
 
+from ctxhub.core.kit.clock import find_span
 from ctxhub.core.kit.errors import InvalidInput
 from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.kit.inputs import MAX_LIMIT, clean_number, read_id, read_ref_id
@@ -202,6 +203,16 @@ def _number_not_bool(value: Any) -> Any:
     return value
 
 
+def _in_minutes(value: Any) -> Any:
+    """The whole minutes in a length of time ("30m"); other values as they are."""
+    try:
+        span = find_span(value) if isinstance(value, str) else None
+    except OverflowError:
+        return value
+    minutes, rest = divmod(span, timedelta(minutes=1)) if span else (0, True)
+    return value if rest else minutes
+
+
 def _value(value: Any) -> Any:
     if isinstance(value, str):
         return value
@@ -279,6 +290,8 @@ Text = Annotated[str, OverMcp(word)]
 # The ref of anything, or an id.
 Ref = Annotated[Word, Shows({"type": "string"}, {"type": ["string", "integer"]})]
 Number = Annotated[int, Converts(_number_not_bool)]
+# A number of minutes, which models also write with a unit: "30m", "2h".
+InMinutes = OverMcp(_in_minutes)
 Share = Annotated[float, Converts(_number_not_bool), About(schema={"minimum": 0, "maximum": 1})]
 Value = Annotated[
     str | int | float, Checks(_value), Shows({"type": "string"}, {"type": ["string", "number"]})
