@@ -344,7 +344,9 @@ def test_the_arguments_of_other_operations(tool: str) -> None:
             renamed = found["did_you_mean"]
             assert "agent" not in renamed.values(), what
             assert name not in FLAGS or not {name} & {*renamed, *found["leave_out"]}, what
-            assert set(found["leave_out"]) <= SPEAKERS or found.get("call", {}).get("refs"), what
+            assert set(found["leave_out"]) <= SPEAKERS or {"refs", "superseded_by"} & {
+                *found.get("call", {})
+            }, what
             assert name not in SPEAKERS or not action.writes or renamed.get(name) not in {"to", "agents"}, (
                 what
             )

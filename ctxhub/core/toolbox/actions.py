@@ -1,5 +1,6 @@
 """`@action`: the registry of all operations that agents can call. Does not depend on MCP."""
 
+import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import field, replace
 from functools import cached_property
@@ -14,17 +15,19 @@ from ctxhub.core.kit.caller import ADMIN, READ, WRITE, Caller
 from ctxhub.core.kit.errors import InvalidInput, shown
 from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.kit.listing import HoldsLists, Listing
-from ctxhub.core.kit.tool_names import call_of, flat_name, is_flat, is_offered
+from ctxhub.core.kit.tool_names import call_of, flat_name, is_flat, is_offered, operation
 from ctxhub.core.toolbox.argument_repairs import MOST_NAMES, Taken
 from ctxhub.core.toolbox.argument_types import present
 from ctxhub.core.toolbox.arguments import Argument, Arguments
 from ctxhub.core.toolbox.common_arguments import AGENT, BUDGET, COMMON, EXACT, FORMAT, SECRET, SESSION
 from ctxhub.core.toolbox.leading import called
+from ctxhub.core.toolbox.meanings import DONE_OTHERWISE
 from ctxhub.core.toolbox.other_names import by_declared_names
-from ctxhub.core.toolbox.spelling import squeezed
+from ctxhub.core.toolbox.spelling import snake, squeezed
 from ctxhub.core.toolbox.suggestions import (
     Suggestion,
     fitting_action,
+    for_files,
     said_action,
     suggest_action,
     suggest_default,
@@ -165,7 +168,8 @@ class Action:
         own = suggestion(self, given)
         other = None
         if own.repair.unknown and len(unknown) <= MOST_NAMES:
-            other = fitting_action(self, _offered_tools().values(), given)
+            tools = tools_offered()
+            other = for_files(self, given, tools) or fitting_action(self, tools.values(), given)
         if other or own.repair.instead:
             chosen = other or own
             error.hint = " ".join(chosen.repair.advice)
@@ -304,13 +308,13 @@ class Tool:
         name, value = said
         rest = {other: given[other] for other in given if other != name}  # type: ignore[index]
         action = self.named(value)
-        found = suggestion(action, rest) if action else suggest_action(self, value, rest, _offered_tools())
+        found = suggestion(action, rest) if action else suggest_action(self, value, rest, tools_offered())
         if found is None or not name:
             return found
         return Suggestion(found.action, replace(found.repair, left_out=[name, *found.repair.left_out]))
 
     def _refuse_unknown(self, name: str, given: Collection[str]) -> Action:
-        found = suggest_action(self, name, given, _offered_tools())
+        found = suggest_action(self, name, given, tools_offered())
         error = InvalidInput(
             f"There is no tool {shown(flat_name(self.name, name))}."
             if is_flat()
@@ -322,8 +326,10 @@ class Tool:
         raise error
 
     def _elsewhere(self, name: str) -> str:
-        """Where an action of this name is: not suggested, as it writes something else."""
-        others = [a for a in called(name, _offered_tools().values()) if squeezed(a.name) == squeezed(name)]
+        """How it is done, or where an action of this name is: not suggested, as it writes something else."""
+        if told := DONE_OTHERWISE.get((self.name, snake(name))):
+            return f"{_OPERATION.sub(lambda found: operation(found[1]), told)} "
+        others = [a for a in called(name, tools_offered().values()) if squeezed(a.name) == squeezed(name)]
         if not others or len(others) > 2:
             return ""
         if is_flat():
@@ -337,6 +343,7 @@ class Tool:
         return f'{self.name} with action "help" lists the actions and their arguments.'
 
 
+_OPERATION = re.compile(r"\{([a-z_ ]+)\}")
 OF_PARTS = ("limit", "cursor", "lines", "tail")
 OF_BUDGET = dict.fromkeys(BUDGET.also_called, BUDGET)
 COMMON_ARGUMENTS = ("action", *(argument.name for argument in COMMON))
@@ -433,7 +440,7 @@ def find_tool(name: str, among: Sequence[str] | None = None, given: Mapping[str,
     """
     if name in (_tools if among is None else among):
         return _tools[name]
-    known = list(_offered_tools() if among is None else among)
+    known = list(tools_offered() if among is None else among)
     arguments = present(given or {})
     tool_, found = suggest_operation(name, {tool: _tools[tool] for tool in known}, arguments) or (None, None)
     details = _details_of(found) if found else {"did_you_mean": tool_.name} if tool_ and not is_flat() else {}
@@ -445,7 +452,7 @@ def find_tool(name: str, among: Sequence[str] | None = None, given: Mapping[str,
     )
 
 
-def _offered_tools() -> dict[str, Tool]:
+def tools_offered() -> dict[str, Tool]:
     return {name: tool for name, tool in _tools.items() if is_offered(name)}
 
 

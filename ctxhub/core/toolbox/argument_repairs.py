@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ctxhub.core.kit.caller import current
 from ctxhub.core.kit.frozen import frozen
+from ctxhub.core.kit.tool_names import operation
 from ctxhub.core.kit.unset import UNSET
 from ctxhub.core.toolbox.aliases import OTHER_ARGUMENTS
 from ctxhub.core.toolbox.meanings import (
@@ -32,6 +33,9 @@ MOST_TEXT = 65_536
 AGENT = "agent"
 SESSION = "session"
 BY = ("by", "agents")
+DECISION, KEY, SUCCESSOR = "decision", "key", "superseded_by"
+# What names the old key of a pair, beside the new one.
+SUPERSEDED = frozenset(["old", "old_key", "replaces", "supersedes"])
 # The tool whose list is an agent's own: `agent_name` says whose it is, and `by` who sent a message.
 INBOX = "message"
 _TIME = re.compile(r"\s*(\d{4}-\d\d|\d+\s*[smhdw]\b|e\d+$)")
@@ -106,6 +110,7 @@ class _Repairing:
         unknown = [name for name in self.given if name not in self.taken.names]
         names, further = unknown[:MOST_NAMES], unknown[MOST_NAMES:]
         names = [name for name in self._without_objects(names) if not self._is_same_without(name)]
+        names = [name for name in names if not self._turn_round(name)]
         names = [name for name in names if not self._rename(name, name, self.given[name])]
         names = [name for name in names if not self._unwrap(name)]
         names = [name for name in names if not self._leave_out(name)]
@@ -161,6 +166,8 @@ class _Repairing:
             return meant in self.taken.required
         if plain in AUTHORS and meant in ("since", "until"):
             return _is_time(value)
+        if plain == "by" and meant == "superseded_by":
+            return not self._is_caller(value)
         if plain == "to" and meant == "until":
             return _is_time(value)
         if meant == "text" and plain in ("title", "objective"):
@@ -273,13 +280,18 @@ class _Repairing:
         """Who speaks is the connection's matter: what a write says of its author is left out."""
         caller = current()
         agent = caller.agent if caller else ""
-        is_caller = isinstance(value, str) and value.strip().casefold() == agent.casefold()
+        is_caller = self._is_caller(value)
         speaks = f"you speak as {agent}" if agent else "who speaks is a matter of the connection"
         if (plain in AUTHORS and self.taken.writes) or (is_caller and plain in AGENTS | SELVES):
             return self._drop(name, f"Leave out {{}}: {speaks}.")
         if agent and AGENT in self.taken.names:
             self._advise(f"{speaks[0].upper()}{speaks[1:]}.", name)
         return False
+
+    def _is_caller(self, value: Any) -> bool:
+        caller = current()
+        agent = caller.agent if caller else ""
+        return isinstance(value, str) and value.strip().casefold() == agent.casefold()
 
     def _drop(self, name: str, sentence: str) -> bool:
         self.left_out.append(name)
@@ -301,6 +313,19 @@ class _Repairing:
         self.free.remove("refs")
         self.left_out += told
         return [name for name in names if name not in told]
+
+    def _turn_round(self, name: str) -> bool:
+        """Put the old key in the place of the new one, for a call that says what its key supersedes."""
+        if snake(name) not in SUPERSEDED or KEY not in self.given:
+            return False
+        if self.taken.noun == DECISION and SUCCESSOR not in self.taken.names and self.taken.writes:
+            deprecate = operation("decision deprecate")
+            self._advise(f"Without {{}}; then {deprecate} with the old key and superseded_by.", name)
+        if SUCCESSOR not in self.free or not isinstance(self.given[name], str):
+            return False
+        self.instead |= {KEY: self.given[name], SUCCESSOR: self.given[KEY]}
+        self.free.remove(SUCCESSOR)
+        return self._drop(name, "key is the old one, superseded_by the new one.")
 
     # -- Sentences ---------------------------------------------------------------------------------
 

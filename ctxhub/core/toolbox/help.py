@@ -5,9 +5,11 @@ from collections.abc import Iterable
 from typing import Any
 
 from ctxhub.core.kit.caller import ADMIN, Caller
+from ctxhub.core.kit.errors import InvalidInput, shown
 from ctxhub.core.kit.tool_names import is_flat
-from ctxhub.core.toolbox.actions import Action, Tool
+from ctxhub.core.toolbox.actions import Action, Tool, all_tools, tools_offered
 from ctxhub.core.toolbox.common_arguments import AGENT, BUDGET, EXACT, FORMAT, SECRET, SESSION
+from ctxhub.core.toolbox.spelling import squeezed
 
 EVERYWHERE = {
     AGENT: "agent (who speaks)",
@@ -26,10 +28,10 @@ def help_for(tool: Tool, caller: Caller, name: str | None = None) -> dict[str, A
     """
     usable = [action for action in tool.actions.values() if action.is_usable_by(caller)]
     if name:
-        asked = tool.pick(name, ())
-        if asked not in usable:
+        asked = _asked(tool, name)
+        if not asked.is_usable_by(caller):
             asked.require_scope(caller, {})
-        usable = [asked]
+        tool, usable = all_tools()[asked.tool], [asked]
     common = [argument for action in usable for argument in action.common]
     taken = [AGENT, SESSION, *(each for each in common if each is not SECRET or caller.may(ADMIN))]
     return {
@@ -38,6 +40,26 @@ def help_for(tool: Tool, caller: Caller, name: str | None = None) -> dict[str, A
         "actions": {action.name or tool.name: _entry(tool, action) for action in usable},
         "everywhere": ", ".join(text for argument, text in EVERYWHERE.items() if argument in taken),
     }
+
+
+def _asked(tool: Tool, name: str) -> Action:
+    """The operation of this name: the tool's own, else that of another tool, if only one has it.
+
+    A whole name (`decision set`, decision.set, `decision_set`) is understood from every tool. Raises
+    InvalidInput, naming the operations that may be meant.
+    """
+    if own := tool.named(name):
+        return own
+    others = [action for each in tools_offered().values() for action in each.actions.values()]
+    whole = [action for action in others if squeezed(action.flat_name) == squeezed(name)]
+    named = whole or [action for action in others if squeezed(action.last_name) == squeezed(name)]
+    if len(named) > 1:
+        raise InvalidInput(
+            f"{tool.name} has no action {shown(name)}, and {len(named)} tools have one.",
+            hint="Name the tool, too.",
+            allowed=[" ".join(filter(None, (action.tool, action.name))) for action in named],
+        )
+    return named[0] if named else tool.pick(name, ())
 
 
 def _entry(tool: Tool, action: Action) -> dict[str, Any]:

@@ -100,6 +100,10 @@ WRITTEN: Mapping[tuple[str, str], str] = {
 # A tool writes them beside the objects it is named after: only a name that says so leads to them.
 KINDS_OF_THEIR_OWN = frozenset({"context", "relationship", "template", "workflow"})
 
+# Lists of what bears on files, which `check` finds by their paths.
+CHECKED = frozenset({("constraint", "list"), ("decision", "list")})
+FILES = _words("file file_name file_path file_paths filename filepath files glob globs path paths")
+
 # -- Verbs -----------------------------------------------------------------------------------------
 
 READING = _words(
@@ -120,6 +124,12 @@ TAKES_BACK = frozenset(
         ("scratchpad", "restore"),
     }
 )
+# What no operation of a tool does, and how it is done all the same. Lists of operations stand in braces.
+DONE_OTHERWISE: Mapping[tuple[str, str], str] = {
+    ("constraint", verb): "A constraint does not change: add the new one with {constraint add}, and end the "
+    "old one with {constraint deactivate}."
+    for verb in ("change", "edit", "modify", "patch", "replace", "set", "update", "upsert")
+}
 # Words of a name that say neither what is done nor with what.
 FILLING = frozenset({"a", "all", "an", "by", "id", "key", "my", "one", "the", "this"})
 ENDING = _words(

@@ -22,7 +22,7 @@ from ctxhub.core.toolbox.leading import (
     said_by,
     takes_back,
 )
-from ctxhub.core.toolbox.meanings import ACTION_WORDS, FILLING, READING, WRAPPERS
+from ctxhub.core.toolbox.meanings import ACTION_WORDS, CHECKED, FILES, FILLING, READING, WRAPPERS
 from ctxhub.core.toolbox.spelling import in_singular, meant_by_slip, snake, squeezed
 
 if TYPE_CHECKING:
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 DELETE = "delete"
 SEARCH = "search"
+CHECK = "check"
 
 Tools = Mapping[str, "Tool"]
 
@@ -173,6 +174,16 @@ def fitting_action(action: "Action", tools: Iterable["Tool"], given: Collection[
         if found.cost == 0 and may_stand_for(action, other, found.repair):
             return found
     return None
+
+
+def for_files(action: "Action", given: Collection[str], tools: Tools) -> Suggestion | None:
+    """The tool `check`, for a list of what bears on files that is asked for paths."""
+    if (action.tool, action.name) not in CHECKED or CHECK not in tools:
+        return None
+    if FILES.isdisjoint(snake(name) for name in given if name not in action.known):
+        return None
+    found = suggestion(tools[CHECK].actions[""], given)
+    return found if found.cost == 0 else None
 
 
 # -- Calls without an action -----------------------------------------------------------------------

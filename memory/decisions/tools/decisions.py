@@ -291,6 +291,7 @@ def versions(
         "reason": "Sessions need revocation.",
         "superseded_by": "api/auth/sessions",
     },
+    also_known_as=("supersede", "supersede_decision"),
 )
 def deprecate(
     caller: Caller, key: Key, reason: str | Unset = UNSET, superseded_by: Key | Unset = UNSET
