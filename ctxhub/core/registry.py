@@ -225,7 +225,31 @@ def names_a_kind(ref: str) -> bool:
     """Whether a ref has a kind and a colon before the name, whether or not such an object exists."""
     kind, colon, _ = ref.strip().partition(":")
     known = kind.strip().lower()
-    return bool(colon) and (known in _nouns or known in OTHER_KINDS)
+    noun = _nouns.get(OTHER_KINDS.get(known, known))
+    return bool(colon and noun and noun.open)
+
+
+def refuse_ref_as_name(name: str, kind: str, argument: str = "name") -> None:
+    """Raise InvalidInput if the name of a new object reads as a ref: `decision:x` for a key.
+
+    Whoever is told `decision:x` looks for x. Those that are stored already stay, and are found.
+    """
+    if not names_a_kind(name):
+        return
+    said, _, rest = (part.strip() for part in name.partition(":"))
+    meant = rest if said.lower() == kind else "/".join(filter(None, (said, rest)))
+    raise InvalidInput(
+        f"{argument}: {shown(name)} reads as the ref of a {OTHER_KINDS.get(said.lower(), said.lower())}.",
+        hint=f"Write {shown(meant)}." if meant else "Write a name.",
+        did_you_mean=meant,
+    )
+
+
+def refuse_ref_as_title(title: str, kind: str, argument: str = "name") -> None:
+    """As `refuse_ref_as_name`, for what people read: `Session: first ideas` is a title."""
+    said, _, rest = title.partition(":")
+    if said == said.lower() and rest[:1].strip():
+        refuse_ref_as_name(title, kind, argument)
 
 
 def ids_named(kind: str, project_id: int, names: Sequence[str]) -> list[int]:

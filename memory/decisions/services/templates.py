@@ -13,6 +13,7 @@ from ctxhub.core.kit.errors import NotAllowed
 from ctxhub.core.kit.inputs import clean_name
 from ctxhub.core.kit.transactions import write_transaction
 from ctxhub.core.kit.unset import UNSET, Unset, if_set
+from ctxhub.core.registry import refuse_ref_as_name
 from ctxhub.core.vocabulary.selectors.names import Vocabulary, find_vocabulary
 from ctxhub.core.vocabulary.services.names import register_agent
 from memory.decisions.history.templates import HISTORY
@@ -103,6 +104,8 @@ def _with_valid_defaults(caller: Caller, template: Template, layer: str | None |
 def _store(caller: Caller, fields: TemplateFields) -> TemplateAnswer:
     project_id = caller.project_id
     own = find_own_template(project_id, fields.name)
+    if own is None:
+        refuse_ref_as_name(fields.name, "template")
     base = own or TEMPLATES.get(fields.name.casefold()) or Template(fields.name)
     vocabulary = find_vocabulary(project_id, layers=True)
     if isinstance(fields.defaults, Unset):

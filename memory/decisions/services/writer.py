@@ -9,6 +9,7 @@ from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import CtxhubError
 from ctxhub.core.kit.unset import UNSET, if_set
+from ctxhub.core.registry import refuse_ref_as_name
 from ctxhub.core.vocabulary.selectors.names import Vocabulary, find_vocabulary
 from ctxhub.core.vocabulary.services.names import register_words
 from memory.decisions.history.decisions import HISTORY, DecisionChange
@@ -60,6 +61,8 @@ def _change(
     caller: Caller, fields: DecisionFields, old: DecisionRow | None, vocabulary: Vocabulary, at: datetime
 ) -> DecisionChange:
     """Return the change that `fields` make; an actual change of an old row sets author and time."""
+    if old is None:
+        refuse_ref_as_name(fields.key, "decision", "key")
     new = decide(fields, old, vocabulary, caller.agent, at)
     change = HISTORY.change(old, new)
     if old is not None and change.changed:

@@ -21,6 +21,7 @@ from ctxhub.core.kit.metadata import changed_metadata
 from ctxhub.core.kit.tool_names import operation
 from ctxhub.core.kit.transactions import write_transaction
 from ctxhub.core.kit.unset import UNSET, Unset, if_set
+from ctxhub.core.registry import refuse_ref_as_name
 from ctxhub.core.text.plurals import counted
 from ctxhub.core.vocabulary.selectors.names import Vocabulary, find_vocabulary
 from ctxhub.core.vocabulary.services.names import register_words
@@ -101,6 +102,7 @@ def update_context(
         if not change.changed:
             return ContextAnswer(id=old.id, name=old.name, result="unchanged")
         if "name" in change.changed:
+            refuse_ref_as_name(if_set(fields.name, ""), "context")
             _refuse_taken(caller, fields, except_for=old)
         _write(caller, old, change, vocabulary, at)
     return ContextAnswer(id=old.id, name=change.row.name, result="updated")
@@ -151,6 +153,7 @@ def count_memories(row: ContextRow) -> int:
 
 def insert_context(caller: Caller, fields: ContextFields, vocabulary: Vocabulary, at: datetime) -> ContextRow:
     """Insert a context whose agent and tags are registered. The calling function records the event."""
+    refuse_ref_as_name(if_set(fields.name, ""), "context")
     row = ContextRow(
         name=if_set(fields.name, ""),
         description=if_set(fields.description, ""),

@@ -23,6 +23,7 @@ from ctxhub.core.kit.inputs import (
 )
 from ctxhub.core.kit.tool_names import operation
 from ctxhub.core.kit.transactions import write_transaction
+from ctxhub.core.registry import refuse_ref_as_title
 from ctxhub.core.text.lines import with_line_ends_of
 from ctxhub.core.toolbox.argument_types import About, Time, one_of
 from ctxhub.core.vocabulary.services.names import register_agent
@@ -79,6 +80,7 @@ def create_scratchpad(
 ) -> CreatePadAnswer:
     """Create a pad in a workflow. A text that does not fit is truncated; `warning` says by how much."""
     name = _clean_name(name, caller)
+    refuse_ref_as_title(name, "scratchpad")
     text, warning = _truncated(_clean_content(content, caller))
     size = len(text.encode())
     with write_transaction(caller.project_id):

@@ -26,6 +26,7 @@ from ctxhub.core.kit.errors import NotFound
 from ctxhub.core.kit.inputs import clean_name, clean_object, merge_object, refuse_secret
 from ctxhub.core.kit.transactions import write_transaction
 from ctxhub.core.kit.unset import UNSET, Unset, if_set
+from ctxhub.core.registry import refuse_ref_as_title
 from ctxhub.core.search.services.index import forget
 from ctxhub.core.text.plurals import counted
 from ctxhub.core.toolbox.argument_types import Time
@@ -79,6 +80,7 @@ def create_workflow(
 ) -> CreateWorkflowAnswer:
     """Create a workflow. `metadata.keep` = "never" exempts it from the cleanup."""
     name = _clean_name(name, caller)
+    refuse_ref_as_title(name, "workflow")
     metadata = merge_object({}, clean_object(metadata, "metadata", caller))
     with write_transaction(caller.project_id):
         at = clock.now()
@@ -110,6 +112,8 @@ def update_workflow(
         clean_object(metadata, "metadata", caller)
     with write_transaction(caller.project_id):
         old = get_workflow(caller.project_id, workflow_id)
+        if not isinstance(new_name, Unset) and new_name != old.name:
+            refuse_ref_as_title(new_name, "workflow")
         merged = _merged(caller, old.metadata, metadata)
         return _change(
             caller,

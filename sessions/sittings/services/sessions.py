@@ -18,6 +18,7 @@ from ctxhub.core.kit.inputs import refuse_secret
 from ctxhub.core.kit.tool_names import operation
 from ctxhub.core.kit.transactions import write_transaction
 from ctxhub.core.kit.unset import UNSET, Unset, if_set
+from ctxhub.core.registry import refuse_ref_as_name
 from ctxhub.core.text.plurals import counted
 from ctxhub.core.text.token_count import count_tokens
 from ctxhub.core.vocabulary.services.names import register_agent
@@ -148,6 +149,7 @@ def clean_new_name(caller: Caller) -> str:
     """The name by which the call names a session that does not exist yet; "": it names none."""
     name = clean_session_name(caller.session) if caller.session else ""
     refuse_secret(name, "session", caller)
+    refuse_ref_as_name(name, "session", "session")
     return name
 
 
