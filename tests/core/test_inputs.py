@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from ctxhub.core.kit import inputs
 from ctxhub.core.kit.caller import Caller
-from ctxhub.core.kit.errors import CtxhubError, InvalidInput, nearest, shown, unknown_word
+from ctxhub.core.kit.errors import CtxhubError, InvalidInput, shown, unknown_word
+from ctxhub.core.kit.likeness import nearest
 from ctxhub.core.models import Project
 from memory.models import DecisionStatus
 

@@ -20,7 +20,8 @@ from ctxhub.core.hub.named_views import all_views
 from ctxhub.core.hub.selectors import hub
 from ctxhub.core.hub.selectors.updates import wait_for_updates
 from ctxhub.core.kit.caller import ADMIN
-from ctxhub.core.kit.errors import NotFound, nearest
+from ctxhub.core.kit.errors import NotFound
+from ctxhub.core.kit.likeness import nearest
 from ctxhub.core.models import Agent
 from ctxhub.core.paths.services.confirming import ConfirmAnswer, confirm
 

@@ -5,10 +5,10 @@ from collections.abc import Iterable, Sequence
 from typing import Any, ClassVar
 
 from ctxhub.core.kit.choice_aliases import OTHER_WORDS
+from ctxhub.core.kit.likeness import nearest
 
 SHOWN_CHARACTERS = 60
 SHOWN_NAMES = 5
-LONGEST_WORD = 200  # No known word is similar to a longer one.
 
 
 class CtxhubError(Exception):
@@ -97,19 +97,6 @@ def unknown_word(name: str, given: object, known: Sequence[str]) -> InvalidInput
         did_you_mean=_other_word(str(given), known) or nearest(str(given), known),
         allowed=list(known),
     )
-
-
-def nearest(word: str, known: Sequence[str]) -> str | None:
-    """The known word most similar to `word`; None if none is similar enough."""
-    from rapidfuzz import fuzz, process, utils
-
-    word = word[:LONGEST_WORD]
-    for scorer, at_least in ((fuzz.ratio, 65), (fuzz.WRatio, 80)):
-        if found := process.extractOne(
-            word, known, scorer=scorer, processor=utils.default_process, score_cutoff=at_least
-        ):
-            return found[0]
-    return None
 
 
 def _other_word(word: str, known: Sequence[str]) -> str | None:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypedDict, Unpack
 
 from ctxhub.core.kit.caller import Caller
-from ctxhub.core.kit.errors import InvalidInput, nearest, shown, shown_all
+from ctxhub.core.kit.errors import InvalidInput, shown, shown_all
 from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.kit.inputs import (
     LIST_LENGTH,
@@ -16,6 +16,7 @@ from ctxhub.core.kit.inputs import (
     names_in,
     refuse_secret,
 )
+from ctxhub.core.kit.likeness import nearest
 from ctxhub.core.kit.unset import UNSET, Unset
 from ctxhub.core.text.patterns import check_pattern
 from memory.decisions.inputs.decisions import DecisionArguments, clean_fields

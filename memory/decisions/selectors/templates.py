@@ -6,8 +6,9 @@ from typing import Annotated, Any
 from typing_extensions import TypedDict
 
 from ctxhub.core.kit.caller import for_readers
-from ctxhub.core.kit.errors import NotFound, nearest
+from ctxhub.core.kit.errors import NotFound
 from ctxhub.core.kit.inputs import LIST_LENGTH, clean_limit, clean_name
+from ctxhub.core.kit.likeness import nearest
 from ctxhub.core.kit.listing import Listing, make_cursor, read_cursor
 from ctxhub.core.toolbox.argument_types import one_of
 from memory.decisions.rows import templates as template_rows

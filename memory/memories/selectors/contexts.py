@@ -7,8 +7,9 @@ from typing_extensions import TypedDict
 
 from ctxhub.core.kit.caller import for_readers
 from ctxhub.core.kit.clock import format_time
-from ctxhub.core.kit.errors import NotFound, nearest, shown
+from ctxhub.core.kit.errors import NotFound, shown
 from ctxhub.core.kit.inputs import clean_name, read_id
+from ctxhub.core.kit.likeness import nearest
 from ctxhub.core.kit.listing import preview
 from ctxhub.core.kit.tool_names import operation
 from ctxhub.core.registry import name_of_ref

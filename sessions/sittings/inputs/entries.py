@@ -5,8 +5,9 @@ from datetime import datetime
 from typing import Any
 
 from ctxhub.core.kit.clock import EventCursor
-from ctxhub.core.kit.errors import InvalidInput, nearest, shown, shown_all
+from ctxhub.core.kit.errors import InvalidInput, shown, shown_all
 from ctxhub.core.kit.inputs import clean_from_to, clean_moment
+from ctxhub.core.kit.likeness import nearest
 
 
 def clean_entries(

@@ -10,7 +10,8 @@ from ctxhub.core.accounts.selectors.config import config_of, config_values
 from ctxhub.core.events.services.events import Change, record
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import Caller
-from ctxhub.core.kit.errors import InvalidInput, nearest, shown, shown_all
+from ctxhub.core.kit.errors import InvalidInput, shown, shown_all
+from ctxhub.core.kit.likeness import nearest
 from ctxhub.core.kit.transactions import write_transaction
 from ctxhub.core.models import Project
 from ctxhub.core.vocabulary.services.names import register_agent
