@@ -2,7 +2,7 @@
 
 import pytest
 
-from ctxhub.core.kit.likeness import nearest
+from ctxhub.core.kit.likeness import few_of, nearest
 from ctxhub.core.toolbox.spelling import meant_by_slip
 
 SLIPS = [
@@ -116,3 +116,4 @@ def test_the_nearer_of_two_slips_is_suggested() -> None:
 @pytest.mark.parametrize("word", ["", " ", "\x00", "x" * 100_000, "日本", "/", "--"])
 def test_any_text_can_be_compared(word: str) -> None:
     assert nearest(word, ["set", "list", ""]) is None
+    assert len(few_of(word, ["set", "list"])) <= 2

@@ -5,6 +5,7 @@ from collections.abc import Collection, Sequence
 from django.forms import Form
 
 from ctxhub.core.kit.errors import InvalidInput, shown_all, unknown_word
+from ctxhub.core.kit.likeness import few_of
 from ctxhub.core.toolbox.argument_repairs import Taken, repair
 
 
@@ -17,7 +18,7 @@ def refuse_unknown(given: Collection[str], known: Sequence[str], what: str) -> N
             f"There is no {what} {shown_all(unknown)}.",
             hint=" ".join(repaired.advice),
             **repaired.details,
-            allowed=list(known),
+            allowed=few_of(unknown[0], known) if repaired.unknown else [],
         )
 
 

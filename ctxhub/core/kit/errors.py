@@ -5,10 +5,9 @@ from collections.abc import Iterable, Sequence
 from typing import Any, ClassVar
 
 from ctxhub.core.kit.choice_aliases import OTHER_WORDS
-from ctxhub.core.kit.likeness import nearest
+from ctxhub.core.kit.likeness import SHOWN_NAMES, few_of, nearest
 
 SHOWN_CHARACTERS = 60
-SHOWN_NAMES = 5
 
 
 class CtxhubError(Exception):
@@ -91,11 +90,14 @@ def shown_all(values: Iterable[object]) -> str:
 
 
 def unknown_word(name: str, given: object, known: Sequence[str]) -> InvalidInput:
-    """The error for an unknown word; it lists the known words and suggests the nearest."""
+    """The error for an unknown word: it names the known ones, and suggests the one that was meant."""
+    meant = _other_word(str(given), known) or nearest(str(given), known)
+    offered = few_of(str(given), known)
+    more = f" and {len(known) - len(offered):,} more" if len(offered) < len(known) else ""
     return InvalidInput(
-        f"{name}: {shown(given)} is not known; use one of: {', '.join(known)}.",
-        did_you_mean=_other_word(str(given), known) or nearest(str(given), known),
-        allowed=list(known),
+        f"{name}: {shown(given)} is not known; use one of: {', '.join(offered)}{more}.",
+        did_you_mean=meant,
+        allowed=None if meant else offered,
     )
 
 

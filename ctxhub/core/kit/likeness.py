@@ -1,12 +1,14 @@
 """Tells a slip of the keyboard from another word: nothing is suggested rather than what nobody meant."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 SHORT = 5  # Letters up to which another letter makes another word: `date` and `data`, `score` and `scope`.
 LONG = 9  # Letters from which two may be wrong.
 LEAST = 3
 LEAST_BEGINNING = 4
+MOST_CHARACTERS = 240  # Of names in an error. Nobody reads more of them for one wrong name.
+SHOWN_NAMES = 5
 LONGEST_WORD = 200  # No known word is similar to a longer one.
 
 _APART = re.compile(r"[\W_]+")
@@ -71,6 +73,16 @@ def nearest(word: str, known: Iterable[str]) -> str | None:
         return min(slips, key=lambda found: found[0])[1]
     forms = [one for one, other in words.items() if is_form_of(said, other)]
     return forms[0] if len(forms) == 1 else None
+
+
+def few_of(word: str, known: Sequence[str]) -> list[str]:
+    """The known names, for an error about a wrong one; of a long list the 5 that look most like it."""
+    if sum(map(len, known)) <= MOST_CHARACTERS:
+        return list(known)
+    from rapidfuzz import fuzz, process
+
+    found = process.extract(plain(word), known, scorer=fuzz.WRatio, processor=plain, limit=SHOWN_NAMES)
+    return [name for name, *_ in found]
 
 
 def _has_another_letter(said: str, meant: str) -> bool:

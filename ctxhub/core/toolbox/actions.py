@@ -12,8 +12,9 @@ from typing_extensions import is_typeddict
 
 from ctxhub.core.hub.partial_reads import Reading
 from ctxhub.core.kit.caller import ADMIN, READ, WRITE, Caller
-from ctxhub.core.kit.errors import InvalidInput, shown
+from ctxhub.core.kit.errors import InvalidInput, shown, shown_all
 from ctxhub.core.kit.frozen import frozen
+from ctxhub.core.kit.likeness import few_of
 from ctxhub.core.kit.listing import HoldsLists, Listing
 from ctxhub.core.kit.tool_names import call_of, flat_name, is_flat, is_offered, operation
 from ctxhub.core.toolbox.argument_repairs import MOST_NAMES, Taken
@@ -173,7 +174,7 @@ class Action:
         if other or own.repair.instead:
             chosen = other or own
             error.hint = " ".join(chosen.repair.advice)
-            error.details |= {**chosen.repair.details, "call": _call_of(chosen)}
+            error.details |= {**chosen.repair.details, "allowed": [], "call": _call_of(chosen)}
         elif "refs" in self.taken.required and "refs" not in {*given, *own.repair.renamed.values()}:
             error.hint = error.hint or f"{self.shown_name} takes refs: a kind, a colon and an id or key."
 
@@ -295,7 +296,7 @@ class Tool:
         return InvalidInput(
             f"There is no tool {shown(self.name)}." if is_flat() else f"{self.name} needs an action.",
             **details,
-            allowed=[action.call_name for action in fitting or self.actions.values()],
+            allowed=few_of("", [action.call_name for action in fitting or self.actions.values()]),
             hint=" ".join([*advice, self._hint]),
         )
 
@@ -315,15 +316,19 @@ class Tool:
 
     def _refuse_unknown(self, name: str, given: Collection[str]) -> Action:
         found = suggest_action(self, name, given, tools_offered())
-        error = InvalidInput(
+        told = _told_of(found) if found else {}
+        raise InvalidInput(
             f"There is no tool {shown(flat_name(self.name, name))}."
             if is_flat()
             else f"{self.name} has no action {shown(name)}.",
             **(_details_of(found, self.name) if found else {}),
-            allowed=[action.call_name for action in self.actions.values()],
-            hint=" ".join(found.repair.advice) if found else f"{self._elsewhere(name)}{self._hint}",
+            **(told or self._offer(name)),
         )
-        raise error
+
+    def _offer(self, name: str) -> dict[str, Any]:
+        """The actions, or the few that are nearest, for an unknown one of which nothing is suggested."""
+        names = [action.call_name for action in self.actions.values()]
+        return {"allowed": few_of(name, names), "hint": f"{self._elsewhere(name)}{self._hint}"}
 
     def _elsewhere(self, name: str) -> str:
         """How it is done, or where an action of this name is: not suggested, as it writes something else."""
@@ -443,13 +448,25 @@ def find_tool(name: str, among: Sequence[str] | None = None, given: Mapping[str,
     known = list(tools_offered() if among is None else among)
     arguments = present(given or {})
     tool_, found = suggest_operation(name, {tool: _tools[tool] for tool in known}, arguments) or (None, None)
-    details = _details_of(found) if found else {"did_you_mean": tool_.name} if tool_ and not is_flat() else {}
-    raise InvalidInput(
-        f"There is no tool {shown(name)}.",
-        **details,
-        hint=" ".join(found.repair.advice) if found else "",
-        allowed=_shown_tools(known),
-    )
+    message = f"There is no tool {shown(name)}."
+    if squeezed(name) == "help" and not is_flat():
+        raise InvalidInput(message, hint='Each tool has an action "help".', call=_help_of(arguments, known))
+    if found:
+        raise InvalidInput(message, **_details_of(found), **_told_of(found))
+    if tool_ and not is_flat():
+        raise InvalidInput(message, did_you_mean=tool_.name, hint=tool_._hint)
+    shown_names = _shown_tools(known)
+    offered = few_of(name, shown_names)
+    more = f"tools/list has all {len(shown_names)}; these are the nearest."
+    raise InvalidInput(message, allowed=offered, hint=more if len(offered) < len(shown_names) else "")
+
+
+def _help_of(given: Mapping[str, Any], known: Sequence[str]) -> dict[str, Any]:
+    """The call that explains the tool, or the operation, that a call of `help` names."""
+    said = [value for value in given.values() if isinstance(value, str)]
+    name = next((value for value in said if value not in known), "")
+    tool_name = next((value for value in said if value in known), known[0])
+    return {"tool": tool_name, "action": "help", **({"name": name} if name else {})}
 
 
 def tools_offered() -> dict[str, Tool]:
@@ -470,6 +487,16 @@ def _details_of(found: Suggestion, tool: str = "") -> dict[str, Any]:
     call = _call_of(found)
     word = action.call_name if action.tool == tool else call["tool"]
     return {"did_you_mean": word, **details, "call": call}
+
+
+def _told_of(found: Suggestion) -> dict[str, Any]:
+    """What an error tells beside a suggestion: a hint, and what is taken if a name stays unknown."""
+    told, unknown = list(found.repair.advice), found.repair.unknown
+    if not unknown:
+        return {"hint": " ".join(told)}
+    names = found.action.arguments.names
+    told.append(f"{found.action.shown_name} has no argument {shown_all(unknown)}.")
+    return {"hint": " ".join(told), "allowed": few_of(unknown[0], names)}
 
 
 def _call_of(found: Suggestion) -> dict[str, Any]:

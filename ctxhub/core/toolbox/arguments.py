@@ -2,6 +2,7 @@
 
 import functools
 import inspect
+import json
 import operator
 import types
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -21,8 +22,9 @@ from typing import (
 
 from typing_extensions import TypedDict
 
-from ctxhub.core.kit.errors import SHOWN_NAMES, InvalidInput, shown_all, unknown_word
+from ctxhub.core.kit.errors import InvalidInput, shown_all, unknown_word
 from ctxhub.core.kit.frozen import frozen
+from ctxhub.core.kit.likeness import SHOWN_NAMES, few_of
 from ctxhub.core.kit.unset import UNSET, Unset
 from ctxhub.core.toolbox.argument_repairs import Taken, repair
 from ctxhub.core.toolbox.argument_types import (
@@ -77,6 +79,12 @@ class Argument:
         """Whether its values are not names that a project gives."""
         about = (mark for mark in self.marks if isinstance(mark, About))
         return bool(self.says) or any("enum" in {**(a.schema or {}), **(a.items or {})} for a in about)
+
+    @property
+    def example(self) -> Any:
+        """A value in the form that is taken, where models write others; None for most."""
+        schemas = (mark.schema for mark in self.marks if isinstance(mark, About) and mark.schema)
+        return next((schema["example"] for schema in schemas if "example" in schema), None)
 
     @property
     def id_of(self) -> str:
@@ -320,11 +328,12 @@ class Arguments:
         self, unknown: Sequence[str], call: str, given: Mapping[str, Any], also: Sequence[str], taken: Taken
     ) -> InvalidInput:
         repaired = repair(given, taken)
+        names = [*self.names, *also]
         return InvalidInput(
             f"{call} has no argument {shown_all(unknown)}.",
             hint=" ".join(repaired.advice),
             **repaired.details,
-            allowed=[*self.names, *also],
+            allowed=few_of(unknown[0], names) if repaired.unknown else [],
         )
 
     def _refusal(self, problems: Problems, call: str, given: Mapping[str, Any]) -> InvalidInput:
@@ -332,9 +341,16 @@ class Arguments:
             return InvalidInput(
                 f"{call} needs {', '.join(missing)}.", missing=missing, hint=f"Arguments: {self}"
             )
+        hint = self._forms_of(problems) or f"Arguments: {self}"
         return self._word_for_flag(problems, given) or InvalidInput(
-            f"{call}: {problems.sentence()}", hint=f"Arguments: {self}"
+            f"{call}: {problems.sentence()}", hint=hint
         )
+
+    def _forms_of(self, problems: Problems) -> str:
+        """An example of each refused argument that has one."""
+        refused = {sentence.partition(":")[0] for sentence in problems.values}
+        forms = [f"{a.name}: {json.dumps(a.example)}." for a in self.all if a.name in refused and a.example]
+        return " ".join(forms)
 
     def _word_for_flag(self, problems: Problems, given: Mapping[str, Any]) -> InvalidInput | None:
         """The error for `detail: true`, which suggests a word; None for other problems."""

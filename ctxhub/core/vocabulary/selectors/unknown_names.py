@@ -7,9 +7,9 @@ from typing import Any
 from ctxhub.core.accounts.selectors.named_agents import find_known_names, means_everyone, names_meant
 from ctxhub.core.events.selectors.events import VERBS, VERBS_OF_ACTION
 from ctxhub.core.kit import sql
-from ctxhub.core.kit.errors import SHOWN_NAMES, shown
+from ctxhub.core.kit.errors import shown
 from ctxhub.core.kit.inputs import separated
-from ctxhub.core.kit.likeness import nearest
+from ctxhub.core.kit.likeness import SHOWN_NAMES, nearest
 from ctxhub.core.text.braces import expand_braces, has_braces
 from ctxhub.core.vocabulary.tag_filters import is_tag_glob, may_be_found, read_tag_filters
 
