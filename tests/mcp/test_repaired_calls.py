@@ -1,5 +1,6 @@
 """Calls that mean another operation: the first error has what a client sends next, and that is taken."""
 
+import json
 from typing import Any
 
 import pytest
@@ -170,3 +171,44 @@ def test_minutes_may_have_a_unit(ada_mcp: McpClient, minutes: Any, stored: int) 
 @pytest.mark.parametrize("minutes", ["90s", "30 m m", "soon", "99999999999999999d", "0m"])
 def test_what_is_no_whole_number_of_minutes_is_refused(ada_mcp: McpClient, minutes: str) -> None:
     assert ada_mcp.call("file", "lease", paths=["a"], minutes=minutes)["error"] == "invalid"
+
+
+# -- Names -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "call"),
+    [
+        ("hub", {"action": "config_get"}, {"did_you_mean": "config"}),
+        ("hub", {"action": "tags"}, {"did_you_mean": "vocabulary"}),
+        ("memory", {"action": "get", "title": "t1"}, {"call": {"tool": "memory", "action": "search"}}),
+        ("session", {"action": "load", "id": 1}, {"did_you_mean": {"id": "session"}}),
+        ("session", {"action": "get", "id": 1}, {"did_you_mean": {"id": "session"}}),
+        ("session", {"action": "save", "branch_name": "x"}, {"did_you_mean": {"branch_name": "branch"}}),
+        ("lease_file", {"path": "a.py"}, {"call": {"tool": "file", "action": "lease"}}),
+        ("help", {"tool": "memory"}, {"call": {"tool": "memory", "action": "help"}}),
+        ("help", {"name": "decision set"}, {"call": {"action": "help", "name": "decision set"}}),
+    ],
+    ids=str,
+)
+def test_what_is_meant_is_told(
+    ada_mcp: McpClient, tool: str, arguments: dict[str, Any], call: dict[str, Any]
+) -> None:
+    error = ada_mcp.call(tool, **arguments)
+    for name, value in call.items():
+        told = error[name]
+        assert told == value or {*value.items()} <= {*told.items()}
+
+
+def test_a_long_text_is_not_repeated_by_help(ada_mcp: McpClient) -> None:
+    assert len(str(ada_mcp.call("help", query="x" * 100_000))) < 500
+
+
+def test_the_name_of_a_pad_is_no_key_of_a_decision(ada_mcp: McpClient) -> None:
+    assert "call" not in ada_mcp.call("scratchpad", "get", name="Plan")
+
+
+def test_tradeoffs_in_another_form_are_refused_with_an_example(ada_mcp: McpClient) -> None:
+    error = ada_mcp.call("decision", "set", key="k", value="x", tradeoffs="fast, but big")
+    example = json.loads(error["hint"].removeprefix("tradeoffs: ").removesuffix("."))
+    assert "error" not in ada_mcp.call("decision", "set", key="k", value="x", tradeoffs=example)

@@ -14,7 +14,7 @@ from ctxhub.core.hub.partial_reads import Reading
 from ctxhub.core.kit.caller import ADMIN, READ, WRITE, Caller
 from ctxhub.core.kit.errors import InvalidInput, shown, shown_all
 from ctxhub.core.kit.frozen import frozen
-from ctxhub.core.kit.likeness import few_of
+from ctxhub.core.kit.likeness import LONGEST_WORD, few_of
 from ctxhub.core.kit.listing import HoldsLists, Listing
 from ctxhub.core.kit.tool_names import call_of, flat_name, is_flat, is_offered, operation
 from ctxhub.core.toolbox.argument_repairs import MOST_NAMES, Taken
@@ -463,7 +463,7 @@ def find_tool(name: str, among: Sequence[str] | None = None, given: Mapping[str,
 
 def _help_of(given: Mapping[str, Any], known: Sequence[str]) -> dict[str, Any]:
     """The call that explains the tool, or the operation, that a call of `help` names."""
-    said = [value for value in given.values() if isinstance(value, str)]
+    said = [value for value in given.values() if isinstance(value, str) and len(value) <= LONGEST_WORD]
     name = next((value for value in said if value not in known), "")
     tool_name = next((value for value in said if value in known), known[0])
     return {"tool": tool_name, "action": "help", **({"name": name} if name else {})}

@@ -107,7 +107,7 @@ OTHER_ARGUMENTS: Mapping[str, tuple[str, ...]] = {
     "history": ("conversation", "content"),
     "id": (
         *("id", "scratchpad_id", "workflow_id", "lease_id", "ids", "reply_to", "refs"),
-        *("source", "context", "key"),
+        *("source", "context", "key", "session"),
     ),
     "identifier": ("id", "key", "refs"),
     "ids": ("refs", "scratchpad_ids", "id"),
@@ -268,7 +268,7 @@ OTHER_ARGUMENTS: Mapping[str, tuple[str, ...]] = {
     "time_series": ("bucket",),
     "timeout": ("wait_seconds",),
     "timeout_seconds": ("wait_seconds",),
-    "title": (*_TITLE, "text"),
+    "title": (*_TITLE, "text", "query"),
     "to_agent": _TO,
     "to_id": ("target",),
     "todo": ("items", "task", "text", "content", "intent"),

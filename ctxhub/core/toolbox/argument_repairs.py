@@ -153,6 +153,8 @@ class _Repairing:
         yield from OTHER_ARGUMENTS.get(plain, ())
         if plain in AUTHORS | AGENTS | SELVES | PROJECTS:
             return
+        if (short := plain.removesuffix("_name")) != plain:
+            yield short
         noun, _, rest = plain.partition("_")
         if rest and (NOUN_KINDS.get(noun) or noun == self.taken.noun):
             yield rest
@@ -172,8 +174,8 @@ class _Repairing:
             return _is_time(value)
         if meant == "text" and plain in ("title", "objective"):
             return meant in self.taken.required
-        if plain in ("id", "identifier") and meant in ("context", "key", "source"):
-            return meant in self.taken.required
+        if plain in ("id", "identifier") and meant in ("context", "key", "session", "source"):
+            return meant in (self.taken.arguments if self.taken.noun == meant else self.taken.required)
         noun, _, what = plain.rpartition("_")
         kind = NOUN_KINDS.get(in_singular(noun)) if what in ("id", "ids", "ref", "refs") else None
         return kind is None or self._kind_of(meant) in (kind, "")

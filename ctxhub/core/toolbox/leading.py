@@ -134,8 +134,9 @@ def may_stand_for(action: "Action", other: "Action", repaired: Repair) -> bool:
 
 
 def names_an_object(repaired: Repair, other: "Action") -> bool:
-    """Whether the call names an object by an id that would be of another kind in another tool."""
-    return any(argument in ("id", "ids") for argument in _covered(repaired, other))
+    """Whether the call names an object by an id, or a name, that would be of another kind in another tool."""
+    is_guess = "key" in repaired.renamed.values()
+    return is_guess or any(argument in ("id", "ids") for argument in _covered(repaired, other))
 
 
 def _covered(repaired: Repair, action: "Action") -> Collection[str]:

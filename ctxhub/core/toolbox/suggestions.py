@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 DELETE = "delete"
 SEARCH = "search"
 CHECK = "check"
+# What a read of one object is, if the call does not name the object.
+FINDING = ("search", "list")
 
 Tools = Mapping[str, "Tool"]
 
@@ -96,6 +98,10 @@ def _named(tool: "Tool", unknown: str) -> Iterator[list["Action"]]:
         yield [action for action in actions if is_called(action, name)]
     for name in names:
         yield [tool.actions[other] for other in OTHER_ACTIONS.get(name, ()) if other in tool.actions]
+        yield [tool.actions[other] for of, other in OTHER_CALLS.get(name, ()) if of == tool.name]
+    for name in names:
+        head, _, last = name.rpartition("_")
+        yield [action for action in actions if last in READING and action.reads and is_called(action, head)]
     first, _, rest = verb.partition("_")
     if rest:
         yield [action for action in actions if first in READING and action.reads and is_called(action, rest)]
@@ -169,7 +175,7 @@ def fitting_action(action: "Action", tools: Iterable["Tool"], given: Collection[
     """
     of_tools = [other for tool in tools for other in tool.actions.values() if other is not action]
     near = [other for other in of_tools if other.tool == action.tool or other.last_name == action.last_name]
-    for other in sorted(near, key=lambda other: other.tool != action.tool):
+    for other in sorted(near, key=lambda other: (other.tool != action.tool, other.name not in FINDING)):
         found = suggestion(other, given, mends_slips=False)
         if found.cost == 0 and may_stand_for(action, other, found.repair):
             return found
@@ -266,7 +272,7 @@ def _with_action(unknown: str, said: str, tools: Tools, arguments: Mapping[str, 
 
 def _by_name(unknown: str, tools: Tools, arguments: Mapping[str, Any]) -> Suggestion | None:
     """What is meant by the name of an unknown tool alone."""
-    if found := _called(unknown, tools, arguments):
+    if found := _called(unknown, tools, arguments) or _turned_round(unknown, tools, arguments):
         return found
     tool = tools.get(noun_in(unknown, tools))
     if tool is None:
@@ -287,6 +293,14 @@ def _by_name(unknown: str, tools: Tools, arguments: Mapping[str, Any]) -> Sugges
         or suggest_action(tool, verb, arguments, tools, word)
     )
     return found if found and found.action.reads else None
+
+
+def _turned_round(unknown: str, tools: Tools, arguments: Mapping[str, Any]) -> Suggestion | None:
+    """The operation whose flat name was said the other way round: `lease_file`."""
+    turned = squeezed("_".join(reversed(snake(unknown).split("_"))))
+    every = (action for tool in tools.values() for action in tool.actions.values())
+    meant = next((action for action in every if action.name and squeezed(action.flat_name) == turned), None)
+    return _called(meant.flat_name, tools, arguments) if meant else None
 
 
 def _reading(tool: "Tool", word: str, given: Mapping[str, Any]) -> Suggestion | None:

@@ -17,6 +17,7 @@ TRADEOFFS: dict[str, Any] = {
     "type": "object",
     "properties": {"pros": REASONS, "cons": REASONS},
     "additionalProperties": False,
+    "example": {"pros": ["Fast."], "cons": ["One more server."]},
 }
 
 _KINDS: dict[str, dict[str, Any]] = {

@@ -1,5 +1,6 @@
 """Applies a template to the arguments of a decision: defaults and checks. No database access."""
 
+import json
 from collections.abc import Collection, Mapping
 from typing import Any
 
@@ -7,6 +8,7 @@ from ctxhub.core.kit.errors import InvalidInput, shown, shown_all
 from ctxhub.core.kit.unset import UNSET
 from ctxhub.core.text.patterns import check_pattern
 from memory.decisions.inputs.decisions import DecisionArguments
+from memory.decisions.inputs.schemas import TRADEOFFS
 from memory.decisions.inputs.template_patterns import matches
 from memory.decisions.inputs.templates import SHAPES, is_empty
 from memory.decisions.rules.builtin_templates import TEXT, Template
@@ -14,7 +16,7 @@ from memory.decisions.rules.builtin_templates import TEXT, Template
 # Of what a model would write otherwise than it is taken.
 EXAMPLES = {
     "alternatives": '[{"option": "Redis", "why_not": "One more server."}]',
-    "tradeoffs": '{"pros": ["Fast."], "cons": ["One more server."]}',
+    "tradeoffs": json.dumps(TRADEOFFS["example"]),
 }
 ARGUMENTS = ("key", "value", *SHAPES, "expected_version")
 
