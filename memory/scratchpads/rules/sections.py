@@ -4,7 +4,8 @@ import unicodedata
 from collections.abc import Sequence
 
 from ctxhub.core.kit.caller import for_readers
-from ctxhub.core.kit.errors import InvalidInput, nearest, shown
+from ctxhub.core.kit.errors import InvalidInput, shown
+from ctxhub.core.kit.likeness import nearest
 from ctxhub.core.kit.tool_names import operation
 from ctxhub.core.text.headings import Section, headings, sections
 from ctxhub.core.text.plurals import counted
