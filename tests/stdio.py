@@ -6,7 +6,7 @@ import select
 import subprocess
 import sys
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import count
@@ -133,14 +133,22 @@ class StdioClient:
 
 @contextmanager
 def stdio_hub(
-    *arguments: str, code: Sequence[str] = (), stdin: IO[Any] | int = subprocess.PIPE
+    *arguments: str,
+    code: Sequence[str] = (),
+    stdin: IO[Any] | int = subprocess.PIPE,
+    variables: Mapping[str, str] | None = None,
 ) -> Iterator[StdioClient]:
-    """A running server; `code` is Python that runs inside it before it serves."""
+    """A running server; `code` is Python that runs inside it before it serves, `variables` its client's."""
     started = (
         [sys.executable, "-c", "\n".join([PATH, *code, RUN]), *arguments] if code else command(*arguments)
     )
     with subprocess.Popen(
-        started, cwd="/", env=environment(), stdin=stdin, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        started,
+        cwd="/",
+        env={**environment(), **(variables or {})},
+        stdin=stdin,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
     ) as process:
         try:
             yield StdioClient(process)

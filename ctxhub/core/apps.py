@@ -10,6 +10,7 @@ class CoreConfig(AppConfig):
         from django.contrib.contenttypes.models import ContentType
 
         from ctxhub.core import checks, nouns, signals  # noqa: F401
+        from ctxhub.core.accounts.selectors import live_sessions  # noqa: F401
         from ctxhub.core.accounts.services import sign_in, visitors  # noqa: F401
         from ctxhub.core.hub import tools  # noqa: F401
         from ctxhub.core.kit.newer_schema import remember_migrations

@@ -2,6 +2,7 @@
 
 from ctxhub.core.accounts.models.access_token import AccessToken
 from ctxhub.core.accounts.models.agent import Agent
+from ctxhub.core.accounts.models.heard_session import HeardSession
 from ctxhub.core.accounts.models.invitation import Invitation
 from ctxhub.core.accounts.models.project import Membership, Project
 from ctxhub.core.accounts.models.sign_in_failure import SignInFailure
@@ -21,6 +22,7 @@ __all__ = [
     "Category",
     "EmptySearch",
     "Event",
+    "HeardSession",
     "Invitation",
     "Layer",
     "Membership",

@@ -247,7 +247,7 @@ def test_a_session_is_named_by_id_ref_or_name(ada: Caller, named: Any) -> None:
 def test_the_session_of_a_window_is_the_calls_own(ada: Caller) -> None:
     session = session_of(ada, "mine")
     add_file(session, ada, "src/a.py", CODE)
-    inside = Caller(project=ada.project, agent="ada", window=Window({"ada": session.pk}))
+    inside = Caller(project=ada.project, agent="ada", window=Window(sessions={"ada": session.pk}))
     assert modes(prioritize(inside)) == {"src/a.py": "full"}
 
 

@@ -238,7 +238,7 @@ def fill(caller: Caller, count: int) -> None:
 
 
 def queries(caller: Caller, arguments: dict[str, Any]) -> int:
-    agents._touched[caller.project_id, caller.agent] = float("inf")
+    agents._touched[caller.project_id, caller.agent, ""] = float("inf")
     retention._cleaned[caller.project_id] = (clock.now(), retention.EVERY)
     with CaptureQueriesContext(connection) as captured:
         call(caller, "session", arguments)

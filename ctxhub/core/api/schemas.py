@@ -21,6 +21,7 @@ class AgentSeen(TypedDict):
     name: str
     last_seen: Time | None
     session: NotRequired[Annotated[int | None, About("The one that it works in.")]]
+    sessions: NotRequired[Annotated[int | None, About("Heard of in the last hour.")]]
     leases: NotRequired[Annotated[int | None, About("Live ones.")]]
     unread: NotRequired[Annotated[int | None, About("Messages.")]]
     writes: NotRequired[Annotated[int | None, About("Calls that write, of the last 24 hours.")]]

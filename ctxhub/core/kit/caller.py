@@ -5,6 +5,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from secrets import token_hex
 from typing import TYPE_CHECKING, TypeVar
 
 from ctxhub.core.kit.errors import CtxhubError, NotAllowed
@@ -28,9 +29,12 @@ ErrorT = TypeVar("ErrorT", bound=CtxhubError)
 class Window:
     """The client's window that a process on stdio serves: which session each agent works in.
 
-    `sessions`: their ids by the case-folded name of the agent.
+    `name`: what it holds leases as; `made_up`: the process chose it, since the client tells none.
+    `sessions`: the ids of saved ones by the case-folded name of the agent.
     """
 
+    name: str = field(default_factory=lambda: f"stdio-{token_hex(4)}")
+    made_up: bool = True
     sessions: dict[str, int] = field(default_factory=dict)
 
     def session_of(self, agent: str) -> int | None:

@@ -48,6 +48,7 @@ from ctxhub.core.text.invisible import (
 OWN_PROJECT = "-"
 NAME_LENGTH = 200
 WORD_LENGTH = 100
+SESSION_NAME_LENGTH = 100
 PATH_LENGTH = 1_000
 LIST_LENGTH = 50
 TEXT_BYTES = 64 * 1024

@@ -9,7 +9,7 @@ from django.db import DatabaseError, connections
 from ctxhub import env
 from ctxhub.core.accounts.selectors.names_of_people import refuse_name_of_person
 from ctxhub.core.accounts.services.access_tokens import clean_scopes
-from ctxhub.core.call_sessions import clean_call_session
+from ctxhub.core.call_sessions import clean_call_session, window_name
 from ctxhub.core.kit.caller import ALL_SCOPES, Caller, Window
 from ctxhub.core.kit.errors import CtxhubError, NotAllowed
 from ctxhub.core.kit.inputs import clean_agent
@@ -73,6 +73,13 @@ def find_session_name(option: str) -> str:
     return clean_call_session(variable, "CTXHUB_SESSION") if variable else ""
 
 
+def own_window() -> Window:
+    """The window of this process, named as by the hooks of the same Claude Code, or made up."""
+    if client := env.text("CLAUDE_CODE_SESSION_ID"):
+        return Window(name=window_name("claude", client), made_up=False)
+    return Window()
+
+
 def find_caller(project: str | None, agent: str, scopes: str, session: str = "") -> Caller:
     """The caller on stdio: whoever can run manage.py owns the hub. All scopes, unless `scopes` names some.
 
@@ -85,7 +92,7 @@ def find_caller(project: str | None, agent: str, scopes: str, session: str = "")
         scopes=frozenset(granted),
         has_own_name=bool(agent),
         session=session,
-        window=Window(),
+        window=own_window(),
     )
     refuse_name_of_person(caller)
     return caller

@@ -2,10 +2,10 @@
 
 from django.db import models
 
+from ctxhub.core.kit.inputs import SESSION_NAME_LENGTH
 from ctxhub.core.kit.models import ProjectRow
 from ctxhub.core.models import Agent
 from sessions.briefings.models.briefing import KIND_LENGTH, VERSION_LENGTH
-from sessions.sittings.models.session import SESSION_NAME_LENGTH
 
 
 class Writing(ProjectRow):

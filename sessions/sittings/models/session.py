@@ -3,10 +3,10 @@
 from django.db import models
 from django.utils import timezone
 
+from ctxhub.core.kit.inputs import SESSION_NAME_LENGTH
 from ctxhub.core.kit.models import ProjectRow
 from ctxhub.core.models import Agent
 
-SESSION_NAME_LENGTH = 100
 WORKSPACE_LENGTH = 200
 HASH_LENGTH = 200
 DEFAULT_WORKSPACE = "default"

@@ -8,10 +8,9 @@ from typing import NamedTuple
 from ctxhub.core.kit import clock, sql
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import InvalidInput, NotAllowed, NotFound, shown
-from ctxhub.core.kit.inputs import clean_name, read_id
+from ctxhub.core.kit.inputs import SESSION_NAME_LENGTH, clean_name, read_id
 from ctxhub.core.kit.tool_names import operation
 from ctxhub.core.registry import name_of_ref
-from sessions.sittings.models.session import SESSION_NAME_LENGTH
 
 # A call over HTTP that names no session belongs to the agent's last one, unless that is older.
 CURRENT_FOR = timedelta(hours=24)
@@ -64,6 +63,20 @@ def _no_name(word: str) -> NotFound:
         hint=f"Leave session out: {operation('session restore')} goes on from the one that you saved last, "
         f"and what you write belongs to your own. {operation('session list')} shows all, newest first.",
     )
+
+
+def name_of_named(project_id: int, named: str) -> str:
+    """The name of the session with this id, ref or name: `#5` for one without.
+
+    Raises NotFound like `find_named`.
+    """
+    name = clean_session_name(named)
+    if not name.isdecimal() and not NUMBERED.fullmatch(name) and name.casefold() not in NO_NAMES:
+        return name
+    if (found := find_named(project_id, name)) is None:
+        return name
+    [(stored,)] = sql.rows("SELECT name FROM agent_sessions_agentsession WHERE id = %s", [found.id])
+    return str(stored) or f"#{found.id}"
 
 
 def get_named(project_id: int, named: str) -> Found:

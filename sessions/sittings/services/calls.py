@@ -15,6 +15,7 @@ from sessions.sittings.selectors.calls import (
     clean_session_name,
     find_session,
     find_session_id,
+    name_of_named,
 )
 
 # How often the calls of a session that only track move its time, from which it is forgotten.
@@ -85,6 +86,9 @@ def _insert(caller: Caller, agent_id: int, at: datetime) -> int:
 
 
 class CallSessions:
+    def name(self, caller: Caller) -> str:
+        return name_of_named(caller.project_id, caller.session)
+
     def find(self, caller: Caller) -> int | None:
         return find_session_id(caller)
 

@@ -9,6 +9,8 @@ from contextlib import suppress
 from django.db import Error
 
 from ctxhub.core.accounts.selectors.agents import find_agent_id
+from ctxhub.core.accounts.selectors.speakers import named_by
+from ctxhub.core.accounts.services.heard_sessions import note_session
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.background import BackgroundWriter
 from ctxhub.core.kit.caller import Caller
@@ -22,12 +24,12 @@ SEEN_EVERY_SECONDS = 60.0
 
 
 def touch_agent(caller: Caller) -> None:
-    """Update the last-seen time of the caller's agent, at most once a minute per agent and process.
+    """Update when the caller's agent and its session were last heard of, at most once a minute and process.
 
     Waits for nobody: while others write it is done in the background. On stdio the caller's project then has
     the settings that are stored.
     """
-    agent = (caller.project_id, caller.agent.casefold())
+    agent = (caller.project_id, caller.agent.casefold(), named_by(caller))
     now = time.monotonic()
     with _lock:
         if now - _touched.get(agent, -SEEN_EVERY_SECONDS) < SEEN_EVERY_SECONDS:
@@ -49,7 +51,7 @@ def register_without_waiting(caller: Caller) -> bool:
             # A new agent becomes a recipient of messages to everyone, so it is inserted under the write lock.
             # A known one has a row that a writer may have locked.
             if may_write := may_write and try_write_lock(caller.project_id):
-                register_agent(caller, clock.now())
+                _note(caller)
             return may_write
     except NotAllowed:  # A person has just got the name; the next call is told.
         return True
@@ -59,10 +61,16 @@ def register_without_waiting(caller: Caller) -> bool:
 
 
 def _register_all(callers: Sequence[Caller]) -> None:
-    distinct = {(caller.project_id, caller.agent.casefold()): caller for caller in callers}
+    distinct = {(caller.project_id, caller.agent.casefold(), named_by(caller)): caller for caller in callers}
     for caller in distinct.values():
         with suppress(NotAllowed), write_transaction(caller.project_id):
-            register_agent(caller, clock.now())
+            _note(caller)
+
+
+def _note(caller: Caller) -> None:
+    at = clock.now()
+    register_agent(caller, at)
+    note_session(caller, at)
 
 
 def is_registered(caller: Caller) -> bool:
@@ -71,7 +79,7 @@ def is_registered(caller: Caller) -> bool:
 
 
 # When this process last updated each agent: only a throttle, never a source of ids.
-_touched: dict[tuple[int, str], float] = {}
+_touched: dict[tuple[int, str, str], float] = {}
 _lock = threading.Lock()
 when_replaced.append(_touched.clear)
 LATER = BackgroundWriter("noting which agents were seen", _register_all)

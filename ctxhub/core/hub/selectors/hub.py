@@ -27,7 +27,7 @@ IN_ORDER = (
 WITHOUT_WRITING = ("agents", "tags", "scopes", "layers")
 IN_EACH_LAYER = ("decisions", "changes", "constraints")
 
-FACTS_IN_ORDER = ("session", "leases", "unread", "writes", "reads", "tokens")
+FACTS_IN_ORDER = ("session", "sessions", "leases", "unread", "writes", "reads", "tokens")
 
 AgentFacts = Callable[[int, Sequence[str]], Mapping[str, Any]]
 """Takes a project id and case-folded agent names; returns the value or values of its columns by name."""
