@@ -8,6 +8,7 @@ from typing import Any
 
 from ctxhub.core.kit import sql
 from ctxhub.core.kit.frozen import frozen
+from ctxhub.core.kit.holder import Holder
 from ctxhub.core.kit.priority import Priority
 from messaging.models import MessageType, RequestState
 
@@ -30,7 +31,7 @@ class MessageContent:
 
 @frozen
 class MessageRow(MessageContent):
-    """A stored message with names. `by`: the agent that holds or has done a request."""
+    """A stored message with names. `by` holds or has done a request, in `session`."""
 
     type: int
     priority: int
@@ -41,6 +42,8 @@ class MessageRow(MessageContent):
     ack_overdue: bool
     state: int
     by: str | None
+    session: str
+    made_up: bool
     claimed_until: datetime | None
     result_refs: Sequence[str]
 
@@ -51,6 +54,10 @@ class MessageRow(MessageContent):
     @property
     def priority_label(self) -> str:
         return PRIORITY_LABELS[self.priority]
+
+    @property
+    def holder(self) -> Holder:
+        return Holder((self.by or "").casefold(), self.session, self.made_up)
 
     @property
     def is_request(self) -> bool:
@@ -72,7 +79,7 @@ class MessageRow(MessageContent):
 
 _CONVERTED: dict[str, Callable[[Any], Any]] = {
     **dict.fromkeys(("ack_due_at", "claimed_until", "at"), sql.read_time),
-    **dict.fromkeys(("ack", "ack_overdue"), bool),
+    **dict.fromkeys(("ack", "ack_overdue", "made_up"), bool),
     **dict.fromkeys(("payload", "result_refs"), sql.read_json),
     "to": lambda names: sorted(sql.read_json(names), key=str.casefold),
 }
@@ -92,7 +99,7 @@ def selected() -> str:
     return (
         f"m.id, s.name, m.sender_id, {to}, m.text, m.payload, m.created_at, m.type, m.priority, "
         "coalesce(m.thread_id, m.id), m.reply_to_id, m.ack, m.ack_due_at, m.ack_overdue, m.state, "
-        "h.name, m.claimed_until, m.result_refs"
+        "h.name, m.claimed_session, m.claimed_made_up, m.claimed_until, m.result_refs"
     )
 
 

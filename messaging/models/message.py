@@ -3,6 +3,7 @@
 from django.db import models
 from django.utils import timezone
 
+from ctxhub.core.kit.inputs import SESSION_NAME_LENGTH
 from ctxhub.core.kit.models import ProjectRow
 from ctxhub.core.kit.priority import Priority
 from ctxhub.core.models import Agent
@@ -28,7 +29,9 @@ class Message(ProjectRow):
     """`thread` is the first message of its thread, null on the first itself.
 
     `thread` has no foreign key constraint: retention removes messages, and a thread outlives its first one.
-    Receipts (who has read and acknowledged a message) are in its deliveries, one for each recipient.
+    `claimed_session`: the session of `claimed_by` that holds a request, "" for none; `claimed_made_up`: a
+    process chose its name. Receipts (who has read and acknowledged a message) are in its deliveries, one for
+    each recipient.
     """
 
     Type, State = MessageType, RequestState
@@ -58,6 +61,10 @@ class Message(ProjectRow):
     claimed_by = models.ForeignKey(
         Agent, null=True, blank=True, on_delete=models.RESTRICT, related_name="+", db_index=False
     )
+    claimed_session = models.CharField(
+        max_length=SESSION_NAME_LENGTH, blank=True, default="", db_default="", editable=False
+    )
+    claimed_made_up = models.BooleanField(default=False, db_default=False, editable=False)
     claimed_until = models.DateTimeField(null=True, blank=True)
     done_at = models.DateTimeField(null=True, blank=True)
     result_refs = models.JSONField(default=list, blank=True)

@@ -1,12 +1,14 @@
 """Requests: one agent claims each and finishes it."""
 
 from collections.abc import Sequence
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Annotated, Any, NotRequired
 
 # pydantic writes the answer's schema, and wants this TypedDict before Python 3.12.
 from typing_extensions import TypedDict
 
+from ctxhub.core.accounts.selectors.speakers import Speaker, speaker_of
+from ctxhub.core.accounts.services.heard_sessions import note_session
 from ctxhub.core.hub.selectors.bare_refs import file_named, meanings_of, means_several
 from ctxhub.core.kit import clock, sql
 from ctxhub.core.kit.caller import READ, Caller, for_readers
@@ -32,6 +34,8 @@ from messaging.sql.results import insert_results
 
 LONGEST_MINUTES = 1_440
 WHAT_RESULTS_ARE = "Results are refs: decision:api/auth, resource:src/a.py."
+# A session that claims is noted as heard of: nothing else tells since when it holds a request.
+NEVER = datetime.min.replace(tzinfo=UTC)
 
 
 class ClaimAnswer(TypedDict):
@@ -51,12 +55,14 @@ def claim_request(
 
     By its id, or with `following` the most urgent open one, the oldest first: `claimed` is null if there is
     none. A second claim by the holder extends it. Raises Conflict, naming holder and end, if another agent
-    holds it or if it is done; NotFound if it is not addressed to the caller's agent.
+    holds it, or another session of this one that was heard of within 15 minutes, or if it is done; NotFound
+    if it is not addressed to the caller's agent.
     """
     if following == (message_id is not None):
         raise InvalidInput("Give id, or next: true.", missing=[] if following else ["id"])
     wanted = None if message_id is None else clean_id(message_id, "id")
     clean_from_to(minutes, "minutes", 1, LONGEST_MINUTES)
+    speaker = speaker_of(caller)
     with write_transaction(caller.project_id):
         at = clock.now()
         agent_id = register_agent(caller, at)
@@ -67,12 +73,16 @@ def claim_request(
         if message.state == RequestState.DONE:
             raise _already_done(message)
         _refuse_held(message, caller, at)
+        _refuse_held_by_another_session(message, speaker, at)
         until = at + timedelta(minutes=minutes)
         claim = {
             "state": RequestState.CLAIMED.value,
             "claimed_by_id": agent_id,
+            "claimed_session": speaker.holder.session,
+            "claimed_made_up": speaker.holder.made_up,
             "claimed_until": sql.stored_time(until),
         }
+        note_session(caller, at)
         set_state(row_id, claim)
         mark_read(caller.project_id, caller.agent.casefold(), [row_id], at)
         claimed = (row_id, "claimed", claim_data(message.sender, until))
@@ -85,8 +95,9 @@ def finish_request(
 ) -> DoneAnswer:
     """Mark a request as done, with the refs (decision:api/auth) that resulted.
 
-    The holder may, or any recipient while nobody holds it. Who asked gets a message. A second call changes
-    nothing. Raises Conflict while another agent's claim is valid, or if another agent has done it.
+    Every session of the agent that holds it may, or any recipient while nobody holds it. Who asked gets a
+    message. A second call changes nothing. Raises Conflict while another agent's claim is valid, or if
+    another agent has done it.
     """
     message_id = clean_id(message_id, "id")
     refs = _clean_refs(caller, result_refs or ())
@@ -142,6 +153,17 @@ def _refuse_held(message: MessageRow, caller: Caller, at: datetime) -> None:
             ),
             otherwise=f"message {message.id} is claimed by another agent.",
         )
+
+
+def _refuse_held_by_another_session(message: MessageRow, speaker: Speaker, at: datetime) -> None:
+    if not message.is_held(at) or not speaker.is_blocked_by(message.holder, NEVER, at):
+        return
+    until = format_time(message.claimed_until) if message.claimed_until else ""
+    raise Conflict(
+        f"message {message.id} is claimed by another session of yours ({message.session}) until {until}.",
+        hint="Take another with next: true. Any session of yours may finish it, with `done`.",
+        current={"by": message.by, "session": message.session, "until": until},
+    )
 
 
 def _already_done(message: MessageRow) -> Conflict:
