@@ -1,11 +1,16 @@
 """Concurrent leases and changes: no two exclusive leases overlap, nothing is lost or doubled."""
 
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
+import time_machine
+
+from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Event, Project, Tally
 from ctxhub.core.text.globs import overlap
 from tests.crowd import Crowd, ToolCall
 from tracking.models import FileChange, Lease, LeasePath, Resource
+from tracking.services.leases import acquire_lease
 
 AGENTS = 12
 ROUNDS = 6
@@ -97,3 +102,28 @@ def test_concurrent_releases_release_a_lease_once(crowd: Crowd, apollo: Project)
     assert sorted(answer["released"] for [answer] in crowd(calls)) == [0] * (AGENTS - 1) + [1]
     assert Lease.objects.in_project(apollo).get().released_at
     assert Event.objects.in_project(apollo).filter(verb="released").count() == 1
+
+
+def test_of_sixteen_sessions_of_one_agent_on_one_path_one_holds_it(crowd: Crowd, apollo: Project) -> None:
+    calls = [
+        [file("lease", paths=[f"f{n}/x"], agent="holder", session=f"window-{number}") for n in range(ROUNDS)]
+        for number in range(16)
+    ]
+    for answers in zip(*crowd(calls), strict=True):
+        [won] = [answer for answer in answers if "lease_id" in answer]
+        refused = [answer for answer in answers if answer is not won]
+        assert {answer["error"] for answer in refused} == {"conflict"}
+        assert {answer["current"]["lease_id"] for answer in refused} == {won["lease_id"]}
+
+
+def test_of_sixteen_sessions_that_take_over_a_silent_one_one_does(
+    crowd: Crowd, apollo: Project, ada: Caller
+) -> None:
+    with time_machine.travel(datetime.now(UTC) - timedelta(minutes=20)):
+        silent = acquire_lease(caller=ada.in_session("silent"), paths=["src/**"], minutes=600)["lease_id"]
+    calls = [[file("lease", paths=["src/x"], agent="ada", session=f"window-{n}")] for n in range(16)]
+    answers = [answer for own in crowd(calls) for answer in own]
+    assert [answer.get("error", "none") for answer in answers].count("none") == 1
+    assert Event.objects.in_project(apollo).filter(verb="taken_over").count() == 1
+    assert Lease.objects.in_project(apollo).get(pk=silent).released_at is not None
+    assert Lease.objects.in_project(apollo).filter(released_at=None).count() == 1

@@ -15,6 +15,7 @@ from ctxhub.core.hub.selectors.hub import count_all, list_agents
 from ctxhub.core.kit import sql
 from ctxhub.core.kit.caller import READ, WRITE, Caller
 from ctxhub.core.kit.errors import Conflict, CtxhubError, InvalidInput, LimitReached, NotAllowed, NotFound
+from ctxhub.core.kit.holder import Holder
 from ctxhub.core.kit.transactions import write_transaction
 from ctxhub.core.models import Agent, Event, Project
 from ctxhub.core.toolbox.dispatch import call
@@ -64,6 +65,7 @@ def test_a_lease_returns_its_fence_and_expiry(ada: Caller) -> None:
         "expires": "2026-11-21T12:30:00Z",
         "paths": ["docs/x.md", "src/api/**"],
         "by": "ada",
+        "session": "",
         "exclusive": True,
         "reason": "Rework.",
     }
@@ -705,7 +707,7 @@ def test_who_is_overtaken_again_and_again_is_told_to_try_again(
         with write_transaction(project_id):
             Lease.objects.in_project(ada.project).delete()
             for n in range(5):
-                grant_lease(ada, [f"*/{n}/{i}*" for i in range(10)], Lasting(MINUTE), True, "")
+                grant_lease(ada, Holder("ada"), [f"*/{n}/{i}*" for i in range(10)], Lasting(MINUTE), True, "")
             yield
 
     monkeypatch.setattr("tracking.services.leases.write_transaction", overtaken)

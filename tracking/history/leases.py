@@ -9,7 +9,7 @@ from django.dispatch import Signal
 from ctxhub.core.events.services.events import Change, record
 from tracking.sql.leases import LeaseRow
 
-Verb = Literal["leased", "renewed", "released", "force_released", "deleted"]
+Verb = Literal["leased", "renewed", "released", "force_released", "taken_over", "handed_over", "deleted"]
 
 # Sent before the events are written. Arguments: project_id, agent_id (who released), leases, reason, at.
 force_released = Signal()

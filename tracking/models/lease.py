@@ -8,7 +8,7 @@ from django.db import models
 from django.db.models import Q
 from django.utils import timezone
 
-from ctxhub.core.kit.inputs import PATH_LENGTH
+from ctxhub.core.kit.inputs import PATH_LENGTH, SESSION_NAME_LENGTH
 from ctxhub.core.kit.models import PathField, ProjectRow, saved_with
 from ctxhub.core.models import Agent
 from ctxhub.core.text.globs import head
@@ -16,9 +16,14 @@ from ctxhub.core.text.path_case import fold_path
 
 
 class Lease(ProjectRow):
-    """A lease is live until released or expired. Its id is its fencing token: later ids are higher."""
+    """A lease is live until released or expired. Its id is its fencing token: later ids are higher.
+
+    `session`: that of the agent which holds it, "" for none; `made_up`: a process chose its name.
+    """
 
     agent = models.ForeignKey(Agent, on_delete=models.RESTRICT, related_name="leases", db_index=False)
+    session = models.CharField(max_length=SESSION_NAME_LENGTH, blank=True, default="", db_default="")
+    made_up = models.BooleanField(default=False, db_default=False, editable=False)
     exclusive = models.BooleanField(default=True)
     reason = models.TextField(blank=True)
     created_at = models.DateTimeField(default=timezone.now)

@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 from typing_extensions import TypedDict
 
+from ctxhub.core.accounts.selectors.speakers import Speaker
 from ctxhub.core.events.selectors.stats import Counting
 from ctxhub.core.hub.selectors import hub
 from ctxhub.core.kit import clock, sql
@@ -18,6 +19,7 @@ from ctxhub.core.kit.tool_names import operation
 from ctxhub.core.paths.case import Compared, as_written, compared_in
 from ctxhub.core.paths.reading import reader_in
 from ctxhub.core.text.globs import is_glob, overlap
+from ctxhub.core.text.plurals import counted
 from ctxhub.core.toolbox.argument_types import About, Time, one_of
 from tracking.selectors.changes import whole_numbers
 from tracking.selectors.paths import clean_filter
@@ -26,13 +28,14 @@ from tracking.sql.leases import HeldPath, LeaseRow
 
 # A holder that was not seen for so long is silent.
 SILENT_AFTER = timedelta(minutes=30)
-COLUMNS = ("lease_id", "paths", "by", "exclusive", "reason", "expires", "fence")
+COLUMNS = ("lease_id", "paths", "by", "session", "exclusive", "reason", "expires", "fence")
 
 
 class ListedLease(TypedDict):
     lease_id: int
     paths: list[str]
     by: str
+    session: Annotated[str, About("That of the agent which holds it; empty: none.")]
     exclusive: bool
     reason: str
     expires: Time
@@ -52,7 +55,8 @@ def list_leases(
     limit: int = 20,
     cursor: str | None = None,
 ) -> Listing:
-    """Live leases, soonest to expire first: rows lease_id, paths, by, exclusive, reason, expires, fence.
+    """Live leases, soonest to expire first: rows lease_id, paths, by, session, exclusive, reason, expires,
+    fence.
 
     `path`, a path or a glob, selects leases that overlap it.
     """
@@ -90,11 +94,20 @@ def get_lease(project_id: int, lease_id: int) -> LeaseRow:
 
 
 def find_overlapping(
-    project_id: int, patterns: Sequence[str], now: datetime, but: str = "", compared: Compared | None = None
+    project_id: int, patterns: Sequence[str], now: datetime, compared: Compared | None = None
 ) -> list[HeldPath]:
-    """Paths of live leases that overlap one of these patterns. `but`: case-folded agent to exclude."""
-    held = rows.held_paths(project_id, patterns, now, but)
+    """Paths of live leases that overlap one of these patterns."""
+    held = rows.held_paths(project_id, patterns, now)
     return overlapping(held, patterns, compared or compared_in(project_id)) if held else []
+
+
+def find_in_the_way(
+    project_id: int, speaker: Speaker, patterns: Sequence[str], now: datetime, compared: Compared
+) -> list[HeldPath]:
+    """Paths of live leases of other holders that overlap one of these patterns, but of silent sessions."""
+    held = rows.held_paths(project_id, patterns, now, speaker.holder)
+    in_the_way = [each for each in held if speaker.is_blocked_by(each.holder, each.since, now)]
+    return overlapping(in_the_way, patterns, compared) if in_the_way else []
 
 
 def overlapping(
@@ -133,16 +146,31 @@ def leases_of_others(project_id: int, folded: str, now: datetime, *, limit: int 
 
 
 def leases_on_paths(
-    project_id: int, folded: str, paths: Sequence[str], now: datetime, compared: Compared | None = None
+    project_id: int, speaker: Speaker, paths: Sequence[str], now: datetime, compared: Compared | None = None
 ) -> list[LeaseRow]:
-    """Live leases of other agents that overlap one of the paths, soonest to expire first."""
-    held = find_overlapping(project_id, paths, now, folded, compared)
+    """Live leases of other holders that overlap one of the paths, soonest to expire first."""
+    held = find_in_the_way(project_id, speaker, paths, now, compared or compared_in(project_id))
     return rows.read_leases(project_id, sorted({each.lease_id for each in held}))
 
 
-def leased_paths(project_id: int, folded: str, now: datetime) -> list[str]:
-    """The paths and globs of an agent's live leases."""
-    return [path for lease in rows.live_leases_of(project_id, folded, now) for path in lease.paths]
+def leased_paths(project_id: int, speaker: Speaker, now: datetime) -> list[str]:
+    """The paths and globs of the live leases of a holder, and of those that are the same."""
+    held = rows.live_leases_of(project_id, speaker.folded, now)
+    return [path for lease in held if speaker.holder.is_same(lease.holder) for path in lease.paths]
+
+
+def held_by_own_session(speaker: Speaker, lease: LeaseRow, now: datetime) -> str:
+    """Says which other session of the agent holds a lease, and when it was last heard of."""
+    return (
+        f"lease:{lease.id} ({', '.join(lease.paths)}) is held by another session of yours"
+        f" ({said_of_session(speaker, lease, now)}, until {format_time(lease.expires_at)[11:16]}Z)."
+    )
+
+
+def said_of_session(speaker: Speaker, lease: LeaseRow, now: datetime) -> str:
+    """The session that holds a lease of the speaker's agent, and when it was last heard of."""
+    silence = now - speaker.heard_of(lease.session, lease.created_at)
+    return f"{lease.session}, last heard of {counted(int(silence.total_seconds() // 60), 'minutes')} ago"
 
 
 def lease_item(row: LeaseRow, *, full: bool = True) -> dict[str, Any]:
@@ -152,6 +180,7 @@ def lease_item(row: LeaseRow, *, full: bool = True) -> dict[str, Any]:
             lease_id=row.id,
             paths=list(row.paths),
             by=row.by,
+            session=row.session,
             exclusive=row.exclusive,
             reason=preview(row.reason, full=full),
             state=row.state(clock.now()),

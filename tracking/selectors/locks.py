@@ -6,6 +6,7 @@ from typing import Annotated, Literal, NotRequired
 # pydantic writes the answer's schema, and wants this TypedDict before Python 3.12.
 from typing_extensions import TypedDict
 
+from ctxhub.core.accounts.selectors.speakers import speaker_of
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.clock import format_time
@@ -15,7 +16,7 @@ from ctxhub.core.paths.reading import reader_of
 from ctxhub.core.text.globs import is_glob, matches
 from ctxhub.core.toolbox.argument_types import About, Time
 from tracking.selectors.changes import last_within_by_another
-from tracking.selectors.leases import find_overlapping
+from tracking.selectors.leases import find_in_the_way
 from tracking.selectors.paths import clean_filter
 from tracking.sql.changes import last_by_another
 from tracking.sql.leases import held_paths, read_leases
@@ -32,22 +33,26 @@ class Lock(TypedDict):
 
 
 def check_lock(caller: Caller, *, path: str, within_seconds: int = 300) -> Lock:
-    """Which other agent has leased the file or changed it within that time (1..86400 seconds), if any.
+    """Which other holder has leased the file or changed it within that time (1..86400 seconds), if any.
 
     A glob checks every file that it matches. A lease takes precedence over a change: `at` is then when it was
     taken and `expires` when it ends; `change` is added if the holder has also changed the file.
     """
     patterns = clean_filter(path, reader=reader_of(caller))
     within = timedelta(seconds=clean_from_to(within_seconds, "within_seconds", 1, LONGEST))
-    now, own = clock.now(), caller.agent.casefold()
+    now, own, speaker = clock.now(), caller.agent.casefold(), speaker_of(caller)
     compared = compared_by(caller)
     if len(patterns) > 1 or is_glob(patterns[0]) or compared is not as_written:
         changed = last_within_by_another(caller.project_id, patterns, own, now - within)
-        held = find_overlapping(caller.project_id, patterns, now, but=own, compared=compared)
+        held = find_in_the_way(caller.project_id, speaker, patterns, now, compared)
     else:
         [file] = patterns
         changed = last_by_another(caller.project_id, file, own, now - within)
-        held = [h for h in held_paths(caller.project_id, patterns, now, own) if matches(h.pattern, file)]
+        held = [
+            each
+            for each in held_paths(caller.project_id, patterns, now, speaker.holder)
+            if matches(each.pattern, file) and speaker.is_blocked_by(each.holder, each.since, now)
+        ]
     lock = Lock(locked=bool(changed or held))
     if held:
         # The lease that expires last: the file is not free before.

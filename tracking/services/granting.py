@@ -11,12 +11,13 @@ from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.clock import format_time
 from ctxhub.core.kit.errors import LimitReached
+from ctxhub.core.kit.holder import Holder
 from ctxhub.core.kit.tool_names import operation
 from ctxhub.core.kit.unset import Unset, if_set
 from ctxhub.core.paths.case import as_written, compared_by
 from ctxhub.core.toolbox.argument_types import About, Time, one_of
 from ctxhub.core.vocabulary.services.names import register_agent
-from tracking.history.leases import record_leases
+from tracking.history.leases import Verb, record_leases
 from tracking.services.lease_times import Lasting
 from tracking.sql import leases as rows
 from tracking.sql.leases import LeaseRow
@@ -36,11 +37,16 @@ class LeasedAnswer(LeaseAnswer):
 
 
 def grant_lease(
-    caller: Caller, patterns: Sequence[str], time: Lasting, exclusive: bool, reason: str | Unset
+    caller: Caller,
+    holder: Holder,
+    patterns: Sequence[str],
+    time: Lasting,
+    exclusive: bool,
+    reason: str | Unset,
 ) -> LeasedAnswer:
-    """Extend the agent's live lease on the same paths, or insert one."""
+    """Extend the holder's live lease on the same paths, or insert one."""
     at = clock.now()
-    same = _on_the_same(caller, patterns, at)
+    same = _on_the_same(caller, holder, patterns, at)
     of_mode = [lease for lease in same if lease.exclusive == exclusive]
     others = [lease for lease in same if lease.exclusive != exclusive]
     hint = f"{time.hint} {_still_exclusive(others)}".strip() if not exclusive else time.hint
@@ -48,7 +54,7 @@ def grant_lease(
         end_leases(caller, others, "An exclusive lease on the same paths takes its place.", at)
     if of_mode:
         return _extend(caller, max(of_mode, key=lambda lease: lease.id), at + time.duration, reason, at, hint)
-    return _insert(caller, patterns, at + time.duration, exclusive, if_set(reason, ""), at, hint)
+    return _insert(caller, holder, patterns, at + time.duration, exclusive, if_set(reason, ""), at, hint)
 
 
 def write_renewal(caller: Caller, lease: LeaseRow, expires_at: datetime, reason: str, at: datetime) -> None:
@@ -63,14 +69,17 @@ def write_renewal(caller: Caller, lease: LeaseRow, expires_at: datetime, reason:
     )
 
 
-def end_leases(caller: Caller, leases: Sequence[LeaseRow], reason: str, at: datetime) -> None:
+def end_leases(
+    caller: Caller, leases: Sequence[LeaseRow], reason: str, at: datetime, *, verb: Verb = "released"
+) -> None:
+    """End leases of one agent: its own as `verb` says, another's by force."""
     is_own = leases[0].folded == caller.agent.casefold()
     agent_id = register_agent(caller, at)
     rows.end_leases([lease.id for lease in leases], agent_id, at)
     record_leases(
         project_id=caller.project_id,
         agent_id=agent_id,
-        verb="released" if is_own else "force_released",
+        verb=verb if is_own else "force_released",
         leases=leases,
         at=at,
         reason=reason,
@@ -85,15 +94,15 @@ def answer_for(lease_id: int, expires_at: datetime, hint: str) -> LeaseAnswer:
 # -- Pieces ----------------------------------------------------------------------------------------
 
 
-def _on_the_same(caller: Caller, patterns: Sequence[str], at: datetime) -> list[LeaseRow]:
-    """Live leases of the agent on exactly these paths."""
+def _on_the_same(caller: Caller, holder: Holder, patterns: Sequence[str], at: datetime) -> list[LeaseRow]:
+    """Live leases of this very holder on exactly these paths."""
     project_id, own, compared = caller.project_id, caller.agent.casefold(), compared_by(caller)
     if compared is as_written:
         found = rows.live_leases_with(project_id, own, patterns[0], at)
     else:
         found = rows.live_leases_of(project_id, own, at)
     wanted = set(map(compared, patterns))
-    return [lease for lease in found if set(map(compared, lease.paths)) == wanted]
+    return [lease for lease in found if lease.holder == holder and set(map(compared, lease.paths)) == wanted]
 
 
 def _still_exclusive(leases: Sequence[LeaseRow]) -> str:
@@ -118,6 +127,7 @@ def _extend(
 
 def _insert(
     caller: Caller,
+    holder: Holder,
     patterns: Sequence[str],
     expires_at: datetime,
     exclusive: bool,
@@ -125,7 +135,7 @@ def _insert(
     at: datetime,
     hint: str,
 ) -> LeasedAnswer:
-    own = caller.agent.casefold()
+    own = holder.agent
     if rows.count_live_by_agent(caller.project_id, [own], at).get(own, 0) >= MOST_LIVE:
         raise LimitReached(
             f"You hold {MOST_LIVE} live leases, and an agent may hold no more.",
@@ -136,11 +146,12 @@ def _insert(
         caller.project_id,
         agent_id,
         patterns,
+        holder=holder,
         exclusive=exclusive,
         reason=reason,
         at=at,
         expires_at=expires_at,
     )
-    lease = LeaseRow(lease_id, caller.agent, own, exclusive, reason, at, expires_at, None, patterns)
+    lease = LeaseRow(lease_id, caller.agent, holder, exclusive, reason, at, expires_at, None, patterns)
     record_leases(project_id=caller.project_id, agent_id=agent_id, verb="leased", leases=[lease], at=at)
     return {**answer_for(lease_id, expires_at, hint), "result": "created"}

@@ -7,6 +7,7 @@ from typing import Any
 from ctxhub.core.events.selectors.stats import Counting
 from ctxhub.core.kit import sql
 from ctxhub.core.kit.frozen import frozen
+from ctxhub.core.kit.holder import Holder
 from ctxhub.core.kit.pages import Condition, all_of
 from ctxhub.core.text.globs import head
 from ctxhub.core.text.path_case import fold_path
@@ -21,13 +22,21 @@ class LeaseRow:
 
     id: int
     by: str
-    folded: str
+    holder: Holder
     exclusive: bool
     reason: str
     created_at: datetime
     expires_at: datetime
     released_at: datetime | None
     paths: Sequence[str]
+
+    @property
+    def folded(self) -> str:
+        return self.holder.agent
+
+    @property
+    def session(self) -> str:
+        return self.holder.session
 
     def state(self, now: datetime) -> str:
         if self.released_at:
@@ -37,23 +46,25 @@ class LeaseRow:
 
 @frozen
 class HeldPath:
-    """A path or glob of a live lease. `folded`: the holder's case-folded name."""
+    """A path or glob of a live lease. `since`: when it was taken."""
 
     lease_id: int
     pattern: str
-    folded: str
+    holder: Holder
     exclusive: bool
+    since: datetime
 
 
 # -- Reading ---------------------------------------------------------------------------------------
 
 
 def held_paths(
-    project_id: int, patterns: Collection[str], now: datetime, but: str = "", after: int = 0
+    project_id: int, patterns: Collection[str], now: datetime, but: Holder | None = None, after: int = 0
 ) -> list[HeldPath]:
     """Paths of live leases that may overlap these patterns, soonest to expire first.
 
-    `but`: case-folded name of an agent to exclude. `after`: only leases with a greater id.
+    `but`: without those of this holder, and of others that are surely the same. `after`: only leases with a
+    greater id.
     """
     conditions: list[Condition] = [("p.lease_id = l.id AND a.id = l.agent_id", [])]
     heads = {head(fold_path(pattern)) for pattern in patterns}
@@ -61,19 +72,23 @@ def held_paths(
         among, head_values = sql.among("p.head", sorted(heads))
         conditions.append((f"(p.head = '' OR {among})", head_values))
     if but:
-        conditions.append(("a.folded <> %s", [but]))
+        conditions.append(_not_held_by(but))
     where, values = all_of(conditions)
     # CROSS JOIN and the + (no index of ids) fix the plan: few leases are live, however many have ended.
     statement = f"""
         WITH live AS MATERIALIZED (
-            SELECT l.id, l.agent_id, l.exclusive, l.expires_at FROM tracking_lease l
+            SELECT l.id, l.agent_id, l.session, l.made_up, l.exclusive, l.created_at, l.expires_at
+            FROM tracking_lease l
             WHERE {LIVE} AND +l.id > %s ORDER BY l.expires_at, l.id)
-        SELECT l.id, p.pattern, a.folded, l.exclusive
+        SELECT l.id, p.pattern, a.folded, l.session, l.made_up, l.exclusive, l.created_at
         FROM live l CROSS JOIN tracking_leasepath p CROSS JOIN core_agent a
         WHERE {where} ORDER BY l.expires_at, l.id, p.id"""
     found = sql.rows(statement, [project_id, sql.stored_time(now), after, *values])
     return [
-        HeldPath(lease_id, pattern, folded, bool(exclusive)) for lease_id, pattern, folded, exclusive in found
+        HeldPath(
+            lease_id, pattern, Holder(folded, session, bool(made_up)), bool(exclusive), sql.read_time(since)
+        )
+        for lease_id, pattern, folded, session, made_up, exclusive, since in found
     ]
 
 
@@ -126,6 +141,15 @@ def count_live_by_agent(project_id: int, folded: Sequence[str], now: datetime) -
     return dict(sql.rows(statement, [project_id, sql.stored_time(now), *values]))
 
 
+def count_live_by_session(project_id: int, now: datetime) -> dict[tuple[str, str], int]:
+    """The number of live leases by case-folded agent and session."""
+    statement = f"""
+        SELECT a.folded, l.session, count(*) FROM tracking_lease l JOIN core_agent a ON a.id = l.agent_id
+        WHERE {LIVE} AND l.session <> '' GROUP BY a.folded, l.session"""
+    found = sql.rows(statement, [project_id, sql.stored_time(now)])
+    return {(folded, session): count for folded, session, count in found}
+
+
 # -- Writing ---------------------------------------------------------------------------------------
 
 
@@ -134,6 +158,7 @@ def insert_lease(
     agent_id: int,
     paths: Sequence[str],
     *,
+    holder: Holder,
     exclusive: bool,
     reason: str,
     at: datetime,
@@ -141,8 +166,13 @@ def insert_lease(
 ) -> int:
     [(lease_id,)] = sql.insert(
         "tracking_lease",
-        ("project_id", "agent_id", "exclusive", "reason", "created_at", "expires_at"),
-        [(project_id, agent_id, exclusive, reason, sql.stored_time(at), sql.stored_time(expires_at))],
+        ("project_id", "agent_id", "session", "made_up", "exclusive", "reason", "created_at", "expires_at"),
+        [
+            (
+                *(project_id, agent_id, holder.session, holder.made_up, exclusive, reason),
+                *(sql.stored_time(at), sql.stored_time(expires_at)),
+            )
+        ],
         "RETURNING id",
     )
     sql.insert(
@@ -158,6 +188,10 @@ def extend_lease(lease_id: int, expires_at: datetime, reason: str) -> None:
         "UPDATE tracking_lease SET expires_at = %s, reason = %s WHERE id = %s",
         [sql.stored_time(expires_at), reason, lease_id],
     )
+
+
+def set_session(lease_id: int, session: str) -> None:
+    sql.execute("UPDATE tracking_lease SET session = %s WHERE id = %s", [session, lease_id])
 
 
 def end_leases(ids: Sequence[int], agent_id: int, at: datetime) -> None:
@@ -190,11 +224,20 @@ def delete_leases(project_id: int, before: datetime, at_most: int) -> int:
 # -- Pieces ----------------------------------------------------------------------------------------
 
 
+def _not_held_by(holder: Holder) -> Condition:
+    if not holder.is_named:
+        return "a.folded <> %s", [holder.agent]
+    return (
+        "(a.folded <> %s OR l.session NOT IN ('', %s) AND l.made_up = %s)",
+        [holder.agent, holder.session, False],
+    )
+
+
 def _read(before: str, source: str, where: str, values: Sequence[Any]) -> list[LeaseRow]:
     paths = f"SELECT {sql.json_list('p.pattern')} FROM tracking_leasepath p WHERE p.lease_id = l.id"
     statement = f"""
         {before}
-        SELECT l.id, a.name, a.folded, l.exclusive, l.reason,
+        SELECT l.id, a.name, a.folded, l.session, l.made_up, l.exclusive, l.reason,
             l.created_at, l.expires_at, l.released_at, ({paths})
         FROM {source} tracking_lease l JOIN core_agent a ON a.id = l.agent_id
         WHERE {where} ORDER BY l.expires_at, l.id"""
@@ -202,11 +245,12 @@ def _read(before: str, source: str, where: str, values: Sequence[Any]) -> list[L
 
 
 def _row(values: Sequence[Any]) -> LeaseRow:
-    lease_id, by, folded, exclusive, reason, created_at, expires_at, released_at, paths = values
+    lease_id, by, folded, session, made_up, exclusive, reason, *others = values
+    created_at, expires_at, released_at, paths = others
     return LeaseRow(
         id=lease_id,
         by=by,
-        folded=folded,
+        holder=Holder(folded, session, bool(made_up)),
         exclusive=bool(exclusive),
         reason=reason,
         created_at=sql.read_time(created_at),

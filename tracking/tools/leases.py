@@ -47,7 +47,8 @@ def lease(
     """Reserve paths or globs for 1 to 1440 minutes; a conflict names holder and expiry.
 
     `src/api/**` or `src/api/` is everything below, `src/*.py` one level, `src/api` that path alone. Shared
-    leases (exclusive false) may overlap one another; your own never conflict. It ends by itself; `fence`
+    leases (exclusive false) may overlap one another; those of one session never conflict, but another window
+    of yours is another holder, until it was not heard of for 15 minutes. It ends by itself; `fence`
     grows with every lease, so that who comes later can be told from who came before. Said again for the same
     paths, your live lease is extended, with its fence (`result` extended). An exclusive one ends your shared
     one on the same paths. On every file (`**`) a lease lasts 60 minutes at most.
@@ -98,8 +99,9 @@ def release(
 ) -> services.ReleaseAnswer:
     """End your lease, or all of yours; `force` ends another's, for administrators.
 
-    Its holder gets a message with your `reason`, which the log tells, too. `paths`: your lease on them, if
-    it is on no other path.
+    Its holder gets a message with your `reason`, which the log tells, too. `all` are those of this session
+    and of its subagents; by its id you end that of any session of yours. `paths`: your lease on them, if it
+    is on no other path.
     """
     return services.release_leases(
         caller=caller,

@@ -4,6 +4,8 @@ ACTIONS = {
     "acked": "acknowledged",
     "cleaned": "cleaned up",
     "force_released": "released by an administrator",
+    "handed_over": "handed over to the window's new session",
+    "taken_over": "taken over from a silent session",
 }
 KINDS = {
     "change": "file change",

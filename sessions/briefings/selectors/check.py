@@ -11,6 +11,7 @@ from typing import Annotated, Any, NotRequired, cast
 from typing_extensions import TypedDict
 
 from ctxhub.core.accounts.selectors.agents import agent_names
+from ctxhub.core.accounts.selectors.speakers import Speaker, speaker_of
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.answers import size
 from ctxhub.core.kit.caller import Caller
@@ -19,6 +20,7 @@ from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.kit.inputs import clean_query
 from ctxhub.core.kit.listing import Fitting, Listing, Show
 from ctxhub.core.kit.priority import Priority
+from ctxhub.core.kit.tool_names import operation
 from ctxhub.core.paths.case import Compared, compared_by
 from ctxhub.core.paths.heads import head_of
 from ctxhub.core.paths.reading import reader_of
@@ -33,7 +35,7 @@ from sessions.briefings.selectors.row_texts import one_line, read_documents, row
 from sessions.briefings.selectors.staleness import Sections, with_stale_marked
 from sessions.briefings.sql.objects import sorting_of, with_scopes
 from tracking.selectors.changes import changes_on_paths
-from tracking.selectors.leases import leases_on_paths
+from tracking.selectors.leases import leases_on_paths, said_of_session
 from tracking.selectors.paths import clean_filters
 from tracking.sql.changes import ChangeRow
 from tracking.sql.leases import LeaseRow
@@ -166,7 +168,8 @@ def check(
     wanted = clean_query(intent, "intent") if intent and intent.strip() else ""
     now, folded = clock.now(), caller.agent.casefold()
     compared = compared_by(caller)
-    leases = leases_on_paths(caller.project_id, folded, patterns, now, compared)
+    speaker = speaker_of(caller)
+    leases = leases_on_paths(caller.project_id, speaker, patterns, now, compared)
     changed, changed_count = changes_on_paths(
         caller.project_id, folded, patterns, now - RECENT, limit=MOST, compared=compared
     )
@@ -174,7 +177,9 @@ def check(
     rules, counts = _rules(caller.project_id, patterns, wanted, compared)
     sections = {
         **rules,
-        "leases": [_lease(row) for row in sorted(leases, key=lambda row: not row.exclusive)[:MOST]],
+        "leases": [
+            _lease(row, speaker, now) for row in sorted(leases, key=lambda row: not row.exclusive)[:MOST]
+        ],
         "changes": [_change(row, now) for row in changed],
     }
     counts |= {"leases": len(leases), "changes": changed_count}
@@ -270,12 +275,19 @@ def _shorter_and_shorter(one: Candidate) -> Iterator[Candidate]:
     yield from (one, short, replace(short, at=""), replace(short, at="", write=str))
 
 
-def _lease(row: LeaseRow) -> Candidate:
+def _lease(row: LeaseRow, speaker: Speaker, now: datetime) -> Candidate:
     kind = "exclusive" if row.exclusive else "shared"
+    reason = f" ({row.reason})" if row.reason else ""
+    own = ""
+    if row.folded == speaker.folded:
+        own = (
+            f"; another session of yours, {said_of_session(speaker, row, now)}:"
+            f" if it is over, {operation('file release')} lease_id={row.id}"
+        )
     return Candidate(
         section="leases",
         ref=f"lease:{row.id}",
-        write=partial(one_line, f"{kind}: {', '.join(row.paths)}{f' ({row.reason})' if row.reason else ''}"),
+        write=partial(one_line, f"{kind}: {', '.join(row.paths)}{reason}{own}"),
         by=row.by,
         at=format_time(row.created_at),
         score=1.0,

@@ -5,9 +5,11 @@ from datetime import datetime, timedelta
 from functools import cached_property, partial
 
 from ctxhub.core.accounts.selectors.access_tokens import TOLD_BEFORE
+from ctxhub.core.accounts.selectors.speakers import speaker_of
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.clock import format_time
 from ctxhub.core.kit.frozen import frozen
+from ctxhub.core.text.globs import overlap
 from ctxhub.core.text.plurals import counted
 from memory.decisions.models.decision import DecisionStatus
 from messaging.rows import MessageRow, read_messages
@@ -77,10 +79,19 @@ def _new_mail(project_id: int, ids: Sequence[int]) -> list[News]:
 
 
 def _leases(caller: Caller, now: datetime) -> list[News]:
-    """Others' leases on what the agent has leased, or changed in the last hour."""
-    project_id, folded = caller.project_id, caller.agent.casefold()
-    own = leased_paths(project_id, folded, now) + files_changed_by(project_id, folded, now - CHANGED_WITHIN)
-    found = leases_on_paths(project_id, folded, own, now)[:LEASES_READ] if own else ()
+    """Others' leases on what the caller has leased, or its agent changed in the last hour.
+
+    Who of the agent's sessions changed a file is not known: of these only leases on what is leased tell.
+    """
+    project_id, speaker = caller.project_id, speaker_of(caller)
+    leased = leased_paths(project_id, speaker, now)
+    own = leased + files_changed_by(project_id, speaker.folded, now - CHANGED_WITHIN)
+    found = leases_on_paths(project_id, speaker, own, now)[:LEASES_READ] if own else ()
+    found = [
+        lease
+        for lease in found
+        if lease.folded != speaker.folded or any(overlap(a, b) for a in lease.paths for b in leased)
+    ]
     return [News(NoticeKey("lease", lease.id), partial(_lease_line, lease)) for lease in found]
 
 
@@ -129,7 +140,8 @@ def _token_line(ends_at: datetime) -> str:
 def _lease_line(lease: LeaseRow) -> str:
     paths = one_line(", ".join(lease.paths), PATHS_TOKENS)
     verb = "has leased" if lease.exclusive else "shares"
-    return f"lease:{lease.id}: {lease.by} {verb} {paths} until {format_time(lease.expires_at)[11:16]}Z"
+    by = f"{lease.by} ({lease.session})" if lease.session else lease.by
+    return f"lease:{lease.id}: {by} {verb} {paths} until {format_time(lease.expires_at)[11:16]}Z"
 
 
 def _decision_line(found: Unheard) -> str:

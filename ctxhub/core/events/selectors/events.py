@@ -54,7 +54,7 @@ VERBS = (
     *("created", "updated", "deprecated", "deleted", "modified", "activated", "deactivated"),
     *("sent", "acked", "claimed", "done", "overdue"),
     *("appended", "restored", "saved", "closed", "reopened", "confirmed"),
-    *("leased", "renewed", "released", "force_released"),
+    *("leased", "renewed", "released", "force_released", "taken_over", "handed_over"),
     *("imported", "cleaned", "pruned"),
 )
 

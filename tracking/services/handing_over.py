@@ -1,0 +1,38 @@
+"""What becomes of the leases of a session when its window goes on in another one, or ends."""
+
+from datetime import datetime
+
+from ctxhub.core.kit.caller import Caller
+from ctxhub.core.kit.holder import Holder, is_part
+from tracking.history.leases import record_leases
+from tracking.services.granting import end_leases
+from tracking.sql import leases as rows
+
+
+def hand_over_leases(caller: Caller, agent_id: int, old: str, new: str, at: datetime) -> int:
+    """Let what a session of the agent and its parts hold be held by another one; returns how many leases.
+
+    Runs inside the write transaction of the call, after its other writes.
+    """
+    live = rows.live_leases_of(caller.project_id, caller.agent.casefold(), at)
+    passed = [lease for lease in live if lease.holder.is_named and is_part(lease.session, old)]
+    for lease in passed:
+        rows.set_session(lease.id, new + lease.session.removeprefix(old))
+    if passed:
+        record_leases(
+            project_id=caller.project_id,
+            agent_id=agent_id,
+            verb="handed_over",
+            leases=passed,
+            at=at,
+            reason=f"{old} goes on as {new}.",
+        )
+    return len(passed)
+
+
+def release_all(caller: Caller, holder: Holder, at: datetime) -> int:
+    """End what a holder and its parts hold, inside a write transaction; returns how many leases."""
+    live = rows.live_leases_of(caller.project_id, holder.agent, at)
+    if leases := [lease for lease in live if holder.includes(lease.holder)]:
+        end_leases(caller, leases, "", at)
+    return len(leases)
