@@ -4,6 +4,7 @@ from django.urls import path
 
 from sessions.briefings.api.briefings import BriefViewSet, CheckViewSet
 from sessions.briefings.api.nudges import NudgeViewSet
+from sessions.sittings.api.beginning import BeginViewSet
 from sessions.sittings.api.prioritize import PrioritizeViewSet
 from sessions.sittings.api.resources import AccessViewSet, DependencyViewSet, SessionResourceViewSet
 from sessions.sittings.api.sessions import LineageViewSet, RestoreViewSet, SessionViewSet
@@ -13,6 +14,7 @@ in_project = [
     path("check/", CheckViewSet.as_view({"get": "retrieve", "post": "ask"})),
     path("nudge/", NudgeViewSet.as_view({"get": "retrieve"})),
     path("sessions/", SessionViewSet.as_view({"get": "list", "post": "create"})),
+    path("sessions/begin/", BeginViewSet.as_view({"post": "create"})),
     path("sessions/restore/", RestoreViewSet.as_view({"post": "create"})),
     path(
         "sessions/<id:session_id>/",

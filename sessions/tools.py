@@ -5,5 +5,6 @@ from sessions.briefings.tools import briefings
 from sessions.sittings.tools import sessions
 from sessions.sittings.tools import resources
 from sessions.sittings.tools import prioritize
+from sessions.sittings.tools import beginning
 
-__all__ = ["briefings", "prioritize", "resources", "sessions"]
+__all__ = ["beginning", "briefings", "prioritize", "resources", "sessions"]

@@ -286,7 +286,8 @@ MESSAGE = Contract(
     acts=("claim", "done"),
     of_the_hub=(
         *("sender", "reply_to", "thread", "to_everyone", "ack_due_at", "ack_overdue"),
-        *("state", "claimed_by", "claimed_until", "done_at", "result_refs"),
+        *("state", "claimed_by", "claimed_session", "claimed_made_up", "claimed_until"),
+        *("done_at", "result_refs"),
     ),
 )
 CHANGE = Contract(
@@ -318,7 +319,7 @@ LEASE = Contract(
     name="lease_id",
     made="lease_id",
     stored={"minutes": None},
-    of_the_hub=("expires_at", "released_at", "released_by"),
+    of_the_hub=("expires_at", "released_at", "released_by", "session", "made_up"),
 )
 SNAPSHOT = Contract(
     kind="snapshot",
@@ -365,7 +366,7 @@ SESSION = Contract(
     argument="session",
     of_the_noun=(
         *("conversation", "items", "files", "active_project", "enabled_mcps", "settings", "branch"),
-        *("worktree", "parent", "session", "name", "is_implicit", "saved_at"),
+        *("worktree", "parent", "session", "name", "is_implicit", "saved_at", "ended"),
     ),
     of_the_hub=("current_at",),
 )
@@ -399,5 +400,5 @@ OF_THE_NOUN = {
     "message": {"unread", "since", "wait_seconds", "by"},
     "change": {"since"},
     "snapshot": {"since", "until", "tier"},
-    "session": {"parent", "implicit"},
+    "session": {"parent", "implicit", "live"},
 }

@@ -93,7 +93,7 @@ QUIET = {
     "scratchpad": "close_workflow revisions restore",
     "memory": "fuzzy similar grep context_get context_update suggest_context unrelate revisions restore",
     "snapshot": "tiers retier prune predict prefetch stats graph",
-    "session": "accesses depend dependencies lineage",
+    "session": "accesses begin depend dependencies lineage",
     "hub": "layer_summary vocabulary view confirm trends clear config config_set",
 }
 QUIET = {tool: names for tool, names in QUIET.items() if tool in all_tools()}

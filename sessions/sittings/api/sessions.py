@@ -11,6 +11,7 @@ from ctxhub.core.api.pages import Page
 from ctxhub.core.api.takes import takes
 from ctxhub.core.api.views import ProjectViewSet
 from ctxhub.core.kit.caller import WRITE
+from sessions.sittings.lists.live import LiveSession, list_live_sessions, refuse_other_filters
 from sessions.sittings.lists.sessions import ListedAncestor, ListedSession, list_lineage, list_sessions
 from sessions.sittings.selectors.sessions import Session, open_session_parts
 from sessions.sittings.services import sessions as services
@@ -34,10 +35,15 @@ class SessionViewSet(ProjectViewSet):
     }
     scopes = {"destroy": WRITE}
 
-    @extend_schema(responses=page_of(ListedSession))
+    @extend_schema(responses=page_of(ListedSession | LiveSession, "ListedSessionPage"))
     def list(self, request: Request, slug: str) -> Response:
-        """Sessions that pass every filter, newest first."""
-        return self.listed(Page.of(list_sessions(self.project_id, **self.query)))
+        """Sessions that pass every filter, newest first; with `live` those heard of within an hour."""
+        query = {**self.query}
+        if not query.pop("live", False):
+            return self.listed(Page.of(list_sessions(self.project_id, **query)))
+        paging = {name: query.pop(name) for name in ("by", "limit", "cursor") if name in query}
+        refuse_other_filters(**query)
+        return self.listed(Page.of(list_live_sessions(self.project_id, **paging)))
 
     @extend_schema(responses={200: services.SaveAnswer, 201: services.SaveAnswer})
     def create(self, request: Request, slug: str) -> Response:

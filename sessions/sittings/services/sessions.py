@@ -3,13 +3,14 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
-from typing import Literal, NotRequired, Unpack
+from typing import Annotated, Literal, NotRequired, Unpack
 
 from django.db.models import Sum
 
 # Pydantic builds the answer's schema and needs this TypedDict before Python 3.12.
 from typing_extensions import TypedDict
 
+from ctxhub.core.accounts.selectors.speakers import speaker_of
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.batches import BYTES_PER_TOKEN
 from ctxhub.core.kit.caller import ADMIN, Caller
@@ -21,6 +22,7 @@ from ctxhub.core.kit.unset import UNSET, Unset, if_set
 from ctxhub.core.registry import refuse_ref_as_name
 from ctxhub.core.text.plurals import counted
 from ctxhub.core.text.token_count import count_tokens
+from ctxhub.core.toolbox.argument_types import About
 from ctxhub.core.vocabulary.services.names import register_agent
 from sessions.sittings.history.sessions import HISTORY
 from sessions.sittings.inputs.sessions import (
@@ -52,6 +54,7 @@ from sessions.sittings.sql.sessions import (
     replace_items,
 )
 from tracking.services.contents import store_files
+from tracking.services.handing_over import release_all
 
 
 class SaveAnswer(TypedDict):
@@ -59,6 +62,7 @@ class SaveAnswer(TypedDict):
     conversation: NotRequired[int]
     result: Literal["created", "updated"]
     masked: NotRequired[int]
+    released: NotRequired[Annotated[int, About("How many leases, with `ended`.")]]
 
 
 class DeleteAnswer(TypedDict):
@@ -67,16 +71,22 @@ class DeleteAnswer(TypedDict):
 
 
 def save_session(
-    *, caller: Caller, session: str | int | None = None, **arguments: Unpack[SaveArguments]
+    *,
+    caller: Caller,
+    session: str | int | None = None,
+    ended: bool = False,
+    **arguments: Unpack[SaveArguments],
 ) -> SaveAnswer:
     """Save what a session is about, in the session that the call names, or in a new one.
 
     Without a name the call's own session is saved if it never was; else a new one is made. Raises NotAllowed
     for another agent's session, NotFound for an unknown number or parent, Conflict if the parent continues
-    this session, and InvalidInput if the session would hold nothing that can be restored.
+    this session, and InvalidInput if the session would hold nothing that can be restored. `ended` also
+    releases what the session of the call and its parts hold.
     """
     caller = caller.in_session(session)
     fields = clean_save(caller, **arguments)
+    speaker = speaker_of(caller) if ended else None
     with write_transaction(caller.project_id):
         at = clock.now()
         agent_id = register_agent(caller, at)
@@ -89,7 +99,9 @@ def save_session(
             project_id=caller.project_id, agent_id=agent_id, changes=[HISTORY.change(old, new)], at=at
         )
         enter_session(caller, new.id)
-    return _answer(old, new, fields)
+        released = release_all(caller, speaker.holder, at) if speaker else None
+    answer = _answer(old, new, fields)
+    return answer if released is None else {**answer, "released": released}
 
 
 def delete_session(*, caller: Caller, session: str | int) -> DeleteAnswer:

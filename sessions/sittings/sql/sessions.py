@@ -70,6 +70,24 @@ def read_states(ids: Sequence[int]) -> dict[int, State]:
     }
 
 
+def read_places(project_id: int, names: Sequence[str]) -> dict[str, tuple[str, str]]:
+    """The branch and the worktree of the newest state of each session with one of these names."""
+    if not names:
+        return {}
+    among, values = sql.among("s.name", names)
+    found = sql.rows(
+        f"""
+        SELECT name, branch, worktree FROM (
+            SELECT s.name, w.branch, w.worktree,
+                row_number() OVER (PARTITION BY s.id ORDER BY w.created_at DESC, w.id DESC) AS place
+            FROM agent_sessions_agentsession s JOIN agent_sessions_workspacestate w ON w.session_id = s.id
+            WHERE s.project_id = %s AND s.name <> '' AND {among}
+        ) newest WHERE place = 1""",
+        [project_id, *values],
+    )
+    return {name: (branch, worktree) for name, branch, worktree in found}
+
+
 def read_conversations(ids: Sequence[int], *, text_tokens: int = 0) -> dict[int, list[StoredConversation]]:
     """The newest 200 conversations of each session, newest first.
 

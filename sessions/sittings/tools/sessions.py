@@ -11,6 +11,7 @@ from ctxhub.core.toolbox.actions import action, tool
 from ctxhub.core.toolbox.argument_types import (
     NAMES_FILES,
     NAMES_OF_BUDGETS,
+    UNDECLARED,
     About,
     ByAgent,
     Checks,
@@ -30,6 +31,7 @@ from ctxhub.core.toolbox.argument_types import (
 from ctxhub.core.toolbox.list_conversions import conversion_error
 from sessions.sittings.inputs.conversations import Conversation
 from sessions.sittings.inputs.sessions import LEAST_BUDGET, MOST_BUDGET, MOST_FILES, MOST_ITEMS, MOST_TOKENS
+from sessions.sittings.lists.live import list_live_sessions, refuse_other_filters
 from sessions.sittings.lists.sessions import list_lineage, list_sessions
 from sessions.sittings.models.session import HASH_LENGTH
 from sessions.sittings.selectors.sessions import read_session
@@ -125,6 +127,7 @@ def save(
     worktree: Annotated[str, About(schema=OPTIONAL_PATH)] | None | Unset = UNSET,
     parent: Annotated[Ref, About("The session that it continues.")] | None | Unset = UNSET,
     session: Annotated[SessionRef, About("To update it; a new name opens one.")] | None = None,
+    ended: Annotated[bool, About("The window ends: what it and its parts hold is free."), UNDECLARED] = False,
 ) -> services.SaveAnswer:
     """Keep where you are.
 
@@ -134,7 +137,8 @@ def save(
     content}, kept as "role: text"; images and tool calls leave a mark. items {category, content, importance
     1..10, tokens}, at most 50, or texts; files {path, hash, content?, modified_at?}, at most 500, or paths.
     Credentials in conversation, items and contents are masked; `masked` counts them. `parent`: what this
-    session continues.
+    session continues. `ended` also releases the leases of the session and of its parts; `released`
+    counts them.
     """
     return services.save_session(
         caller=caller,
@@ -151,6 +155,7 @@ def save(
         branch=branch,
         worktree=worktree,
         parent=parent,
+        ended=ended,
     )
 
 
@@ -202,10 +207,18 @@ def list_(
     by: ByAgent | None = None,
     parent: Annotated[Ref, About("Those that continue this one.")] | None = None,
     implicit: Annotated[bool, About("Also those that nobody saved or named.")] = False,
+    live: Annotated[bool, About("The windows and subagents heard of within an hour."), UNDECLARED] = False,
     limit: Limit = 20,
     cursor: Cursor | None = None,
 ) -> Listing:
-    """Sessions, newest first."""
+    """Sessions, newest first.
+
+    `live` lists the windows and subagents instead that were heard of within an hour, with their branch and
+    how many leases each holds; of the filters it takes `by`.
+    """
+    if live:
+        refuse_other_filters(workspace_id=workspace_id, parent=parent, implicit=implicit)
+        return list_live_sessions(caller.project_id, by=by, limit=limit, cursor=cursor)
     return list_sessions(
         caller.project_id,
         workspace_id=workspace_id,
