@@ -11,8 +11,11 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
+from ctxhub.core.accounts.services.heard_sessions import note_session
+from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import Conflict
+from ctxhub.core.kit.transactions import write_transaction
 from ctxhub.core.models import Agent, Event, Project
 from ctxhub.core.refusals.services import WRITER, count_refusal
 from messaging.models import Message
@@ -299,3 +302,49 @@ def test_statements_do_not_grow_with_leases_and_refusals(apollo: Project, ada: C
     for n in range(1, 8):
         act(n)
     assert statements() <= few <= 25
+
+
+# -- Sessions --------------------------------------------------------------------------------------
+
+
+@time_machine.travel(NOON, tick=False)
+def test_each_session_is_a_lane(client: Client, ada: Caller, ben: Caller) -> None:
+    one = lease_at(NOON, ada.in_session("claude-1a2b"), "src/a.py")
+    two = lease_at(NOON, ada.in_session("claude-9z"), "src/b.py")
+    none = lease_at(NOON, ben, "docs/**")
+    page = shown(client, show="sessions")
+    assert drawn(page, "ada, claude-1a2b") == {one}
+    assert drawn(page, "ada, claude-9z") == {two}
+    assert drawn(page, "ben, no session") == {none}
+    assert 'title="claude-1a2b"' in row_of(page, one)
+
+
+def test_a_session_is_silent_after_a_quarter_of_an_hour(client: Client, ada: Caller) -> None:
+    quiet = lease_at(NOON - 20 * MINUTE, ada.in_session("claude-1a2b"), "src/a.py")
+    heard = lease_at(NOON - 20 * MINUTE, ada.in_session("claude-9z"), "src/b.py")
+    with time_machine.travel(NOON - 5 * MINUTE, tick=False), write_transaction(ada.project_id):
+        note_session(ada.in_session("claude-9z/part"), clock.now())
+    with time_machine.travel(NOON, tick=False):
+        page = shown(client)
+    assert "silent, last seen 20 minutes ago" in text_of(row_of(page, quiet))
+    assert "silent" not in text_of(row_of(page, heard))
+
+
+@time_machine.travel(NOON, tick=False)
+def test_the_list_shows_and_finds_the_session(client: Client, ada: Caller) -> None:
+    lease_at(NOON, ada.in_session("claude-1a2b"), "src/a.py")
+    lease_at(NOON, ada.in_session("claude-9z"), "src/b.py")
+    page = client.get(LIST, {"q": "claude-1a2b"}).content.decode()
+    assert "claude-1a2b" in page
+    assert "claude-9z" not in page
+
+
+def test_an_agents_page_shows_its_live_sessions(client: Client, ada: Caller) -> None:
+    with write_transaction(ada.project_id):
+        note_session(ada.in_session("claude-<b>"), clock.now())
+    lease_at(clock.now(), ada.in_session("claude-<b>"), "src/a.py")
+    agent = Agent.objects.in_project(ada.project).get(folded="ada")
+    page = client.get(reverse("admin:core_agent_change", args=[agent.pk])).content.decode()
+    panel = page.partition("Live sessions")[2].partition("</section>")[0]
+    assert "claude-&lt;b&gt;" in panel
+    assert "1 lease," in panel

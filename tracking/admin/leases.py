@@ -77,13 +77,13 @@ class LeaseAdmin(ProjectPagesAdmin, LoggedAdmin):
     when_empty = "Agents reserve the paths that they work on with file lease."
     add_scope = change_scope = delete_scope = None
 
-    list_display = ("reserves", "holder", "mode", "state", "left", "why", "taken")
+    list_display = ("reserves", "holder", "in_session", "mode", "state", "left", "why", "taken")
     list_after_template = "ctxhub/release_form.html"
     list_display_links = ("reserves",)
     list_filter = (ProjectFilter, StateFilter, AgentFilter, ("exclusive", BooleanRadioFilter))
     list_select_related = ("project", "agent", "released_by")
-    search_fields = ("paths__pattern", "reason")
-    search_help_text = "Path or reason"
+    search_fields = ("paths__pattern", "session", "reason")
+    search_help_text = "Path, session or reason"
     ordering = ("-pk",)
     actions = ("force_release_selected",)
     actions_detail = ("force_release",)
@@ -92,6 +92,7 @@ class LeaseAdmin(ProjectPagesAdmin, LoggedAdmin):
         "fence",
         "reserves",
         "holder",
+        "in_session",
         "mode",
         "state",
         "reason",
@@ -149,6 +150,10 @@ class LeaseAdmin(ProjectPagesAdmin, LoggedAdmin):
     @display(description="Held by", ordering="agent__name")
     def holder(self, lease: Lease) -> SafeString:
         return agent_cell(lease.agent)
+
+    @display(description="Session", ordering="session")
+    def in_session(self, lease: Lease) -> str:
+        return lease.session
 
     @display(description="Mode", ordering="exclusive")
     def mode(self, lease: Lease) -> str:

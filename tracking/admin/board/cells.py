@@ -91,20 +91,25 @@ def _detail(held: Held, project: Project) -> SafeString:
     lease = held.lease
     silent = '<span class="ctx-late">silent, last seen {};</span>'
     return format_html(
-        '{} {} <span class="ctx-quiet">{} {}{}{}</span> {}',
+        '{} {} {} <span class="ctx-quiet">{} {}{}{}</span> {}',
         format_html(
             '<a class="ctx-actor ctx-agent" title="{}" href="{}">{}</a>',
             lease.agent.name,
             agent_url(lease.agent_id),
             cut(lease.agent.name, NAME_CHARACTERS),
         ),
-        format_html(silent, moment(lease.agent.last_seen_at)) if held.is_silent else "",
+        _session(lease.session) if lease.session else "",
+        format_html(silent, moment(held.heard_at)) if held.is_silent else "",
         "ends" if held.is_live else "ended",
         moment(held.end),
         "" if lease.exclusive else ", shared",
         f", {len(held.paths)} paths" if len(held.paths) > 1 else "",
         _refused(held, project),
     )
+
+
+def _session(name: str) -> SafeString:
+    return format_html('<span class="ctx-quiet" title="{}">{}</span>', name, cut(name, NAME_CHARACTERS))
 
 
 def _refused(held: Held, project: Project) -> SafeString | str:

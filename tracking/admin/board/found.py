@@ -7,12 +7,13 @@ from datetime import datetime
 from django.db.models import QuerySet, Sum
 from django.db.models.functions import Coalesce
 
+from ctxhub.core.accounts.selectors.speakers import Heard, heard_of_agents
 from ctxhub.core.admin.timeline.periods import Period
 from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.models import Project
 from ctxhub.core.refusals.selectors import refusals_between
 from tracking.models import Lease
-from tracking.selectors.leases import is_silent
+from tracking.selectors.silence import is_lease_silent, last_heard
 
 LIVE_SHOWN, ENDED_SHOWN = 500, 100
 MARKS_READ = 2_000
@@ -30,7 +31,10 @@ class Refused:
 
 @frozen
 class Held:
-    """A lease. `end`: when it ended, or when it expires. `refused`: how often others were, in the period."""
+    """A lease. `end`: when it ended, or when it expires. `refused`: how often others were, in the period.
+
+    `heard_at`: when its session was last heard of, or its agent if it has none.
+    """
 
     lease: Lease
     paths: Sequence[str]
@@ -39,6 +43,7 @@ class Held:
     is_silent: bool
     refused: int
     refusals: Sequence[Refused]
+    heard_at: datetime | None = None
 
     @property
     def role(self) -> str:
@@ -68,6 +73,7 @@ def find_leases(project: Project, period: Period, now: datetime) -> Found:
     live_shown = list(_with_paths(live.order_by("expires_at", "pk"))[:LIVE_SHOWN])
     ended_shown = list(_with_paths(ended.order_by("-end", "-pk"))[:ENDED_SHOWN])
     shown = [lease.ref for lease in (*live_shown, *ended_shown)]
+    heard = _heard(project, live_shown, now)
     counts, refusals = _refusals(project, period, shown) if shown else ({}, {})
 
     def held(lease: Lease) -> Held:
@@ -77,9 +83,10 @@ def find_leases(project: Project, period: Period, now: datetime) -> Found:
             sorted(path.pattern for path in lease.paths.all()),
             lease.released_at or lease.expires_at,
             is_live,
-            is_live and is_silent(lease.agent.last_seen_at, now),
+            is_live and is_lease_silent(lease, heard.get(lease.agent.folded), now),
             counts.get(lease.ref, 0),
             refusals.get(lease.ref, ()),
+            last_heard(lease, heard.get(lease.agent.folded)),
         )
 
     return Found(
@@ -88,6 +95,11 @@ def find_leases(project: Project, period: Period, now: datetime) -> Found:
         _left_out(live, live_shown, LIVE_SHOWN),
         _left_out(ended, ended_shown, ENDED_SHOWN),
     )
+
+
+def _heard(project: Project, leases: Sequence[Lease], now: datetime) -> Mapping[str, Heard]:
+    agents = sorted({lease.agent.folded for lease in leases if lease.session})
+    return heard_of_agents(project.pk, agents, now) if agents else {}
 
 
 def _with_paths(leases: QuerySet[Lease]) -> QuerySet[Lease]:

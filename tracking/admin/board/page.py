@@ -1,6 +1,6 @@
 """The template context of the board."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -19,7 +19,7 @@ from tracking.admin.board.found import Found, Held, find_leases
 from tracking.admin.board.tree import fold
 
 DEFAULT = "1h"
-SILENT = "silent"
+SILENT, SESSIONS = "silent", "sessions"
 
 
 @frozen
@@ -53,9 +53,11 @@ def board_context(project: Project, query: Mapping[str, str], may_release: bool)
     return {
         "period": period,
         "choices": period_choices(reverse("admin:tracking_lease_board"), project, period),
-        "kinds": _kinds(project, query, found, len(silent), is_narrow),
+        "kinds": _kinds(project, query, found, len(silent)),
         "axis": axis,
-        "live": tree("Held now", live, more_live, state=SILENT if is_narrow else "live"),
+        "live": _lanes(tree, live)
+        if query.get("show") == SESSIONS
+        else [tree("Held now", live, more_live, state=SILENT if is_narrow else "live")],
         "ended": None if is_narrow else tree("Ended in this period", found.ended, found.more_ended),
         "is_narrow": is_narrow,
         "holders": len({held.lease.agent_id for held in found.live}),
@@ -64,13 +66,31 @@ def board_context(project: Project, query: Mapping[str, str], may_release: bool)
     }
 
 
-def _kinds(
-    project: Project, query: Mapping[str, str], found: Found, silent: int, is_narrow: bool
-) -> list[Choice]:
+def _kinds(project: Project, query: Mapping[str, str], found: Found, silent: int) -> list[Choice]:
     page = reverse("admin:tracking_lease_board")
     kept = {name: query[name] for name in ("last", "from", "to") if query.get(name)}
     live = len(found.live) + found.more_live
+    shown = query.get("show")
     return [
-        Choice(f"All {live}", in_project(page, project, **kept), not is_narrow),
-        Choice(f"Silent {silent}", in_project(page, project, **kept, show=SILENT), is_narrow),
+        Choice(f"All {live}", in_project(page, project, **kept), shown not in (SILENT, SESSIONS)),
+        Choice(f"Silent {silent}", in_project(page, project, **kept, show=SILENT), shown == SILENT),
+        Choice("By session", in_project(page, project, **kept, show=SESSIONS), shown == SESSIONS),
+    ]
+
+
+def _lanes(tree: Callable[..., Tree], leases: Sequence[Held]) -> list[Tree]:
+    """A tree for each session that holds leases; the list behind it finds them by that name."""
+    lanes: dict[tuple[str, str], list[Held]] = {}
+    for held in leases:
+        lanes.setdefault((held.lease.agent.name, held.lease.session), []).append(held)
+    return [
+        tree(
+            f"{agent}, {session or 'no session'}",
+            lane,
+            0,
+            state="live",
+            agent=agent,
+            **({"q": session} if session else {}),
+        )
+        for (agent, session), lane in sorted(lanes.items())
     ]
