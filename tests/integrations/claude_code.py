@@ -48,13 +48,15 @@ class ClaudeCode:
     workplace: Workplace
     model: StandIn
     server: dict[str, Any]
+    # The client's own name of its last session.
+    session: str = ""
 
     def ask(self, prompt: str, *arguments: str) -> str:
         """Run it for one prompt; returns its last answer."""
         config = self.workplace.folder / "mcp.json"
         config.write_text(json.dumps({"mcpServers": {"ctxhub": self.server}}))
         options = ["--mcp-config", str(config), "--strict-mcp-config", "--output-format", "json"]
-        allowed = ["--allowedTools", "mcp__ctxhub__decision,Write,Edit"]
+        allowed = ["--allowedTools", "mcp__ctxhub__decision,mcp__ctxhub__file,Write,Edit"]
         done = subprocess.run(
             ["node", str(self.script), "-p", prompt, *options, *allowed, *arguments],
             cwd=self.workplace.repository,
@@ -66,5 +68,7 @@ class ClaudeCode:
             check=False,
         )
         assert done.returncode == 0, (done.stdout, done.stderr)
-        result: str = json.loads(done.stdout)["result"]
+        answer = json.loads(done.stdout)
+        self.session = answer["session_id"]
+        result: str = answer["result"]
         return result

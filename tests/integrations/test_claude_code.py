@@ -88,10 +88,10 @@ def test_a_session_from_its_start_to_its_end(
     """The brief is there, a leased file is not written, another one is recorded, and the end tidies up."""
     ben_rest.post("decisions/", {"key": KEY, "value": "JWT"})
     ben_rest.post("leases/", {"paths": ["src/**"], "reason": "Rotation"})
-    ada_rest.post("leases/", {"paths": ["docs/**"]})
     at = client.workplace.repository
     client.model.then(
         use("mcp__ctxhub__decision", action="get", key=KEY),
+        use("mcp__ctxhub__file", action="lease", paths=["docs/**"]),
         use("Write", file_path=str(at / "src" / "auth.py"), content="a = 1\n"),
         use("Write", file_path=str(at / "docs" / "auth.md"), content="JWT\n"),
         text("Described in docs/auth.md."),
@@ -101,7 +101,8 @@ def test_a_session_from_its_start_to_its_end(
     assert f"decision:{KEY}: " in client.model.shown(1)
     assert "data, not orders" in client.model.shown(1)
     assert "JWT" in client.model.shown(2)
-    assert "src/auth.py: leased by ben until " in client.model.shown(3)
+    assert '"result":"created"' in client.model.shown(3).replace("\\", "")
+    assert "src/auth.py: leased by ben until " in client.model.shown(4)
     assert not (at / "src" / "auth.py").exists()
     assert (at / "docs" / "auth.md").read_text() == "JWT\n"
 
@@ -113,6 +114,41 @@ def test_a_session_from_its_start_to_its_end(
     whole = str(ada_rest.get(f"sessions/{saved['session']}/", full="true").body["conversations"])
     assert "user: Describe the login" in whole
     assert "a = 1" not in whole
+
+
+def test_two_windows_of_one_agent_are_two_holders(client: ClaudeCode, ada_rest: RestClient) -> None:
+    """What another window holds is refused, its own edits pass; also after it died and was resumed."""
+    at = client.workplace.repository
+    other = {"Ctxhub-Session": "claude-another"}
+    held = ada_rest.post("leases/", {"paths": ["src/**"]}, other).body["lease_id"]
+    client.model.then(
+        use("mcp__ctxhub__file", action="lease", paths=["src/auth.py"]),
+        use("mcp__ctxhub__file", action="lease", paths=["docs/**"]),
+        use("Write", file_path=str(at / "src" / "auth.py"), content="a = 1\n"),
+        use("Write", file_path=str(at / "docs" / "auth.md"), content="JWT\n"),
+        text("Half done."),
+    )
+    client.ask("Describe the login")
+    own = f"claude-{client.session}"
+    assert f"lease:{held} (src/**) is held by another session of yours (claude-another" in client.model.shown(
+        2
+    )
+    assert f"`file` `release` with lease_id {held}." in client.model.shown(4)
+    assert not (at / "src" / "auth.py").exists()
+    assert (at / "docs" / "auth.md").exists()
+    assert [lease["session"] for lease in items(ada_rest, "leases/")] == ["claude-another"]
+
+    # As if it had been killed: nobody released what it holds.
+    ada_rest.post("leases/", {"paths": ["docs/**"]}, {"Ctxhub-Session": own})
+    client.model.then(
+        use("Edit", file_path=str(at / "docs" / "auth.md"), old_string="JWT", new_string="Sessions"),
+        use("mcp__ctxhub__file", action="lease", paths=["docs/**"]),
+        text("Done."),
+    )
+    client.ask("Go on", "--resume", client.session)
+    assert f"claude-{client.session}" == own
+    assert '"result":"extended"' in client.model.shown(3).replace("\\", "")
+    assert [lease["session"] for lease in items(ada_rest, "leases/")] == ["claude-another"]
 
 
 @OVER_STDIO

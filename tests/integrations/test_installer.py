@@ -20,7 +20,10 @@ TARGETS = {
     "agents-md": "AGENTS.md",
     "pre-commit": ".git/hooks/pre-commit",
 }
-EVENTS = {"SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "PreCompact", "Stop", "SessionEnd"}
+EVENTS = {
+    *("SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "PreCompact", "Stop", "SubagentStop"),
+    "SessionEnd",
+}
 
 
 @pytest.fixture
@@ -165,7 +168,9 @@ def test_every_event_runs_the_file_in_the_repository(repository: Workplace) -> N
     assert set(hooks) == EVENTS
     commands = {hook["command"] for groups in hooks.values() for group in groups for hook in group["hooks"]}
     assert commands == {'python3 -IS "${CLAUDE_PROJECT_DIR}/.ctxhub/ctxhub_hook.py"'}
-    assert hooks["PreToolUse"][0]["matcher"] == "Edit|Write|MultiEdit|NotebookEdit"
+    assert hooks["PreToolUse"][0]["matcher"] == (
+        "Edit|Write|MultiEdit|NotebookEdit|mcp__(?:plugin_ctxhub_)?ctxhub__.*"
+    )
 
 
 def test_a_file_outside_of_the_repository_is_for_this_machine_alone(workplace: Workplace) -> None:

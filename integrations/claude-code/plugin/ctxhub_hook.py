@@ -45,6 +45,9 @@ DEADLINE_SECONDS = 3.0
 SILENCE_SECONDS = 2.0
 # After a silence the hub is not asked again for this long, so that not every edit waits for it.
 PAUSE_SECONDS = 30
+# Why a session ends or starts while its window stays; the next one begins within this time.
+GOING_ON = ("clear", "resume")
+GOES_ON_SECONDS = 60
 MOST_INPUT_BYTES = 16_000_000
 MOST_ANSWER_BYTES = 1_000_000
 PROJECT_CACHED_SECONDS = 3_600
@@ -65,6 +68,13 @@ MOST_CAPTURED = 10
 REFUSED = 77
 
 EDITS = "Edit|Write|MultiEdit|NotebookEdit"
+# The hub's tools, as Claude Code calls those of its own MCP servers and of the plugin's.
+HUB_TOOLS = "mcp__(?:plugin_ctxhub_)?ctxhub__"
+# Where `session` names who speaks: tool and action, on the flat surface one word.
+SPEAKING = (
+    *("file_lease", "file_renew", "file_release", "message_claim"),
+    *("session_save", "session_track", "session_depend", "snapshot_save"),
+)
 
 
 # -- The process -------------------------------------------------------------------------------------------
@@ -519,6 +529,59 @@ def local_path(path: str) -> str:
     return path
 
 
+# -- Sessions ----------------------------------------------------------------------------------------------
+
+
+def session_name(client: str, own: str) -> str:
+    """The hub's name of a client's session; "" if the client tells none."""
+    own = re.sub(r"[^\w.-]", "-", own, flags=re.ASCII)[:60]
+    return "{}-{}".format(client, own) if own else ""
+
+
+# Between the client and the hook.
+LAUNCHERS = re.compile(
+    r"(?:ba|da|z|fi|k|c|tc)?sh(?:\.exe)?|env|timeout|nice|uv|python[\d.]*(?:\.exe)?|py", re.IGNORECASE
+)
+MOST_ANCESTORS = 8
+
+
+def client_process() -> str:
+    """The process of the client that runs this hook: its id and when it started, or what is known of it."""
+    process = os.getppid()
+    for _ in range(MOST_ANCESTORS):
+        name, parent, started = process_facts(process)
+        if not LAUNCHERS.fullmatch(name) or parent <= 1:
+            return "{} {}".format(process, started)
+        process = parent
+    return str(process)
+
+
+def process_facts(process: int) -> tuple[str, int, str]:
+    """The name of a process, its parent, and when it started; "", 0 and "" where the system does not tell."""
+    try:
+        with open("/proc/{}/stat".format(process), "rb") as file:
+            head, _, rest = file.read().decode("utf-8", "replace").rpartition(")")
+        values = rest.split()
+        return head.partition("(")[2], int(values[1]), values[19]
+    except (OSError, ValueError, IndexError):
+        pass
+    if os.name == "nt":
+        return "", 0, ""
+    import subprocess
+
+    done = subprocess.run(
+        ["ps", "-o", "ppid=,lstart=,comm=", "-p", str(process)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        timeout=1,
+        check=False,
+    )
+    values = done.stdout.decode("utf-8", "replace").split(None, 6)
+    if len(values) < 7:
+        return "", 0, ""
+    return os.path.basename(values[6].strip()), int(values[0]), " ".join(values[1:6])
+
+
 # -- The events of a client --------------------------------------------------------------------------------
 
 
@@ -530,10 +593,30 @@ class Event:
         self.client = client
         self.name = text_of(values, "hook_event_name")
         self.project = Project(text_of(values, "cwd"))
-        own = re.sub(r"[^\w.-]", "-", text_of(values, "session_id", "thread-id"), flags=re.ASCII)[:60]
-        self.session = "{}-{}".format(client, own) if own else ""
+        self.window = session_name(client, text_of(values, "session_id", "thread-id"))
+        # A subagent is a part of the window.
+        part = re.sub(r"[^\w.-]", "-", text_of(values, "agent_id"), flags=re.ASCII)[:30]
+        self.session = "{}/{}".format(self.window, part) if self.window and part else self.window
         self.hub = Hub(client, self.session, ignores_pause=self.name == "SessionStart")
         self.file = "session-{}.json".format(digest(self.hub.file, self.session))
+
+    def go_on_later(self) -> None:
+        """Note that the window ends this session and goes on in another one."""
+        if self.window:
+            self.hub.store.write(self.window_file(), {"session": self.window, "at": time.time()})
+
+    def session_before(self) -> str:
+        """The session that this window has just left for this one; "" if it left none."""
+        name = self.window_file()
+        left = self.hub.store.read(name)
+        at = left.get("at")
+        if not isinstance(at, (int, float)) or time.time() - at > GOES_ON_SECONDS:
+            return ""
+        self.hub.store.write(name, {})
+        return text_of(left, "session")
+
+    def window_file(self) -> str:
+        return "window-{}.json".format(digest(self.hub.file, client_process()))
 
     def is_new(self, kind: str, *marks: str) -> bool:
         """Whether the session was not told one of these; notes them as told.
@@ -618,12 +701,40 @@ def start_session(event: Event) -> Json | None:
     if event.hub.problem:
         told = "ctxhub: " + event.hub.problem
         return dict(specific(event, additionalContext=told), systemMessage=told)
+    begin(event)
     return context(event, event.hub.get_text("brief/", budget_tokens=BRIEF_TOKENS))
+
+
+def begin(event: Event) -> None:
+    """Tell the hub of the session, and which one it goes on from: what that held is its own now."""
+    if not event.window:
+        return
+    before = event.session_before() if text_of(event.values, "source") in GOING_ON else ""
+    event.hub.post("sessions/begin/", {"continues": before} if before != event.window and before else {})
 
 
 def submit_prompt(event: Event) -> Json | None:
     text = event.hub.get_text("nudge/")
     return context(event, cut_at_line(text, NUDGE_CHARACTERS))
+
+
+def before_tool(event: Event) -> Json | None:
+    called = re.match(HUB_TOOLS + r"(\w+)$", text_of(event.values, "tool_name"))
+    return name_session(event, called[1]) if called else before_edit(event)
+
+
+def name_session(event: Event, tool: str) -> Json | None:
+    """Let a call of the hub's tools be that of this session, where its session is who speaks."""
+    asked = dict_of(event.values, "tool_input")
+    name = "{}_{}".format(tool, text_of(asked, "action")) if asked.get("action") else tool
+    if name not in SPEAKING or not event.session or asked.get("session"):
+        return None
+    return {
+        "hookSpecificOutput": {
+            "hookEventName": event.name,
+            "updatedInput": dict(asked, session=event.session),
+        }
+    }
 
 
 def before_edit(event: Event) -> Json | None:
@@ -634,7 +745,7 @@ def before_edit(event: Event) -> Json | None:
     check = event.hub.post("check/", dict(EXACT, paths=paths))
     leases = exclusive_leases(event.hub, check, paths)
     if leases and mode == "deny":
-        reason = denial(paths, leases)
+        reason = denial(event.hub, paths, leases)
         return specific(event, permissionDecision="deny", permissionDecisionReason=reason)
     text = check_text(paths, leases, check or {})
     return context(event, text) if text and event.is_new("checks", digest(text)) else None
@@ -658,8 +769,17 @@ def save_conversation(event: Event) -> None:
 
 
 def end_session(event: Event) -> None:
-    event.hub.post("leases/release/", {"all": True})
+    if text_of(event.values, "reason") in GOING_ON:
+        event.go_on_later()
+    else:
+        event.hub.post("leases/release/", {"all": True})
     save_conversation(event)
+
+
+def end_subagent(event: Event) -> None:
+    """What a subagent held is free when it stops."""
+    if event.session != event.window:
+        event.hub.post("leases/release/", {"all": True})
 
 
 def stop(event: Event) -> Json | None:
@@ -688,11 +808,12 @@ def stop(event: Event) -> Json | None:
 HANDLERS: dict[str, Callable[[Event], Json | None]] = {
     "SessionStart": start_session,
     "UserPromptSubmit": submit_prompt,
-    "PreToolUse": before_edit,
+    "PreToolUse": before_tool,
     "PostToolUse": after_edit,
     "PreCompact": save_conversation,
     "SessionEnd": end_session,
     "Stop": stop,
+    "SubagentStop": end_subagent,
 }
 
 
@@ -758,6 +879,10 @@ def edited_files(event: Event) -> list[tuple[str, str]]:
 
 
 HELD = "Another agent has leased this. Work on something else until then, or ask it with `message` `send`."
+HELD_BY_OWN = (
+    "Another session of yours has leased this. Work on something else, or, if that session is over: {}"
+)
+RELEASE = "`file` `release` with lease_id {}."
 PLAIN_NAME = re.compile(r"[\w.@+-]+$")
 PLAIN_TIME = re.compile(r"until [\dTZ:-]+$")
 
@@ -798,22 +923,41 @@ def is_exclusive(row: Json) -> bool:
 
 def leases_on(hub: Hub, path: str) -> list[Json]:
     """The same from the list of leases, for servers without `check`."""
-    own = (hub.speaker or text_of(hub.known, "agent")).casefold()
     return [
         {
+            "ref": "lease:{}".format(row.get("lease_id")),
             "by": row.get("by"),
             "why": "until {}Z".format(text_of(row, "expires")[11:16]),
             "text": "exclusive: {} ({})".format(path, text_of(row, "reason")),
         }
         for row in rows_of(hub.get("leases/", path=path, exact="true"))
-        if row.get("exclusive") is True and text_of(row, "by").casefold() != own
+        if row.get("exclusive") is True
+        and not (is_own_lease(hub, row) and is_same(hub.session, text_of(row, "session")))
     ]
 
 
-def denial(paths: list[str], leases: list[Json]) -> str:
+def is_own_lease(hub: Hub, row: Json) -> bool:
+    """Whether the agent itself holds a lease, in whichever session."""
+    return text_of(row, "by").casefold() == (hub.speaker or text_of(hub.known, "agent")).casefold()
+
+
+def is_same(session: str, other: str) -> bool:
+    """Whether two sessions of an agent are one holder: one within the other, or one unknown."""
+    return (
+        not session
+        or not other
+        or (other + "/").startswith(session + "/")
+        or (session + "/").startswith(other + "/")
+    )
+
+
+def denial(hub: Hub, paths: list[str], leases: list[Json]) -> str:
     """What to do, and behind the note who holds what until when."""
     files = one_line(", ".join(paths[:3]))
-    return "\n".join([HELD, NOTE, *("{}: {}".format(files, held_by(lease)) for lease in leases[:3])])
+    own = [text_of(lease, "ref")[6:] for lease in leases if is_own_lease(hub, lease)]
+    ids = ", ".join(number for number in own if number.isdigit())
+    head = HELD_BY_OWN.format(RELEASE.format(ids)) if ids and len(own) == len(leases) else HELD
+    return "\n".join([head, NOTE, *("{}: {}".format(files, held_by(lease)) for lease in leases[:3])])
 
 
 def held_by(lease: Json) -> str:
@@ -975,15 +1119,19 @@ def marked_lines(answer: str) -> list[str]:
 # -- The guard of commits ----------------------------------------------------------------------------------
 
 
-# What clients set for the commands that they run.
-CLIENT_VARIABLES = (("CODEX_THREAD_ID", "codex"), ("CURSOR_AGENT", "cursor"), ("CLAUDECODE", "claude"))
+# What clients set for the commands that they run, and where they tell their session.
+CLIENT_VARIABLES = (
+    ("CODEX_THREAD_ID", "codex", "CODEX_THREAD_ID"),
+    ("CURSOR_AGENT", "cursor", ""),
+    ("CLAUDECODE", "claude", "CLAUDE_CODE_SESSION_ID"),
+)
 
 
 def guard_commit(names: list[str]) -> int:
     """77 if a staged file is under the exclusive lease of another agent; 0 otherwise, and without a hub."""
     mode = enforcement()
     paths = staged_paths(names) if mode != "off" else []
-    hub = Hub(committing_client(), ignores_pause=True)
+    hub = Hub(*committing_session(), ignores_pause=True)
     if paths and hub.problem:
         tell(hub.problem, "Leases were not checked.")
     if not paths or hub.is_down:
@@ -996,13 +1144,16 @@ def guard_commit(names: list[str]) -> int:
     if not refused:
         return 0
     advice = "" if mode == "warn" else " Ask the holder, or commit with --no-verify."
-    tell("Another agent has leased what is staged." + advice, NOTE, *refused)
+    tell("Another agent or session has leased what is staged." + advice, NOTE, *refused)
     return 0 if mode == "warn" else REFUSED
 
 
-def committing_client() -> str:
-    """The client that runs `git commit`; "" for a person, who speaks as the token."""
-    return next((client for name, client in CLIENT_VARIABLES if os.environ.get(name)), "")
+def committing_session() -> tuple[str, str]:
+    """The client that runs `git commit`, and its session; "" for a person, who speaks as the token."""
+    for name, client, own in CLIENT_VARIABLES:
+        if os.environ.get(name):
+            return client, session_name(client, os.environ.get(own, "") if own else "")
+    return "", ""
 
 
 def leased(hub: Hub, paths: list[str]) -> list[str]:
@@ -1049,16 +1200,18 @@ TARGETS = ("claude-code", "cursor", "codex", "agents-md", "pre-commit")
 CLAUDE_EVENTS = (
     ("SessionStart", "startup|resume|clear|compact", 5),
     ("UserPromptSubmit", "", 5),
-    ("PreToolUse", EDITS, 5),
+    ("PreToolUse", "{}|{}.*".format(EDITS, HUB_TOOLS), 5),
     ("PostToolUse", EDITS, 5),
     ("PreCompact", "", 5),
     ("Stop", "", 5),
+    ("SubagentStop", "", 5),
     ("SessionEnd", "", 5),
 )
 # Codex allows a SessionEnd hook 3 seconds.
 CODEX_EVENTS = tuple(
-    (name, "apply_patch" if matcher == EDITS else matcher, 3 if name == "SessionEnd" else seconds)
+    (name, "apply_patch" if matcher.startswith(EDITS) else matcher, 3 if name == "SessionEnd" else seconds)
     for name, matcher, seconds in CLAUDE_EVENTS
+    if name != "SubagentStop"
 )
 SCRIPT = "ctxhub_hook.py"
 # Claude Code's name for all tools of the MCP server that the ready lines add.
