@@ -47,7 +47,11 @@ async def work_side_by_side(ada: Agent, ben: Agent, eve: Agent, write: Callable[
     change = {"path": "src/api/auth.py", "change": "modified", "layer": "presentation"}
     await ada.call("file", "record", **change, description="Login moved here.")
     await ada.call("file", "release", lease_id=lease["lease_id"])
-    await eve.call("file", "lease", paths=["src/api/auth.py"])
+    await eve.call("file", "lease", paths=["src/api/auth.py"], session="eve-window-1")
+
+    write("\nEve has two windows. In the other one she is told that she holds it in this one.")
+    conflict = await eve.refused("file", "lease", paths=["src/api/auth.py"], session="eve-window-2")
+    expect("the window that holds it", conflict["current"]["session"], "eve-window-1")
 
     write("\nBen was away. He asks in his own words, and finds what was done, of whatever kind it is.")
     found = await ben.call("search", query="where do logins happen now, and who checks tokens?", limit=3)
