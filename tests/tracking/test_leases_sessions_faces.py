@@ -3,13 +3,19 @@
 from typing import Any
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
 from ctxhub.core.kit.caller import Caller
+from ctxhub.core.refusals.services import WRITER
+from ctxhub.core.toolbox.dispatch import call
 from messaging.services.messages import send_message
 from sessions.sittings.services.sessions import save_session
 from tests.hub import LiveHub, McpClient, RestClient
+from tests.periodic import prevent_periodic_work
 from tests.stdio import stdio_hub
 from tests.timing import wait_until
+from tracking.services.leases import acquire_lease, release_leases
 
 FILE = "src/api/auth.py"
 HEADER = "Ctxhub-Session"
@@ -205,3 +211,36 @@ def test_sessions_of_another_project_are_not_seen(
 ) -> None:
     lease_in(ada_mcp, "one")
     assert cy_mcp.rows("session", "list", live=True) == []
+
+
+# -- Refusals and statements -----------------------------------------------------------------------
+
+
+def test_a_refusal_names_the_session_that_was_refused(ada_mcp: McpClient, ada_rest: RestClient) -> None:
+    lease_in(ada_mcp, "one")
+    lease_in(ada_mcp, "two")
+    WRITER.flush()
+    [row] = ada_rest.get("refusals/").body["items"]
+    assert (row["agent"], row["session"], row["code"]) == ("ada", "two", "conflict")
+    assert "(one, " in row["note"]
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments"),
+    [
+        ("file", {"action": "lease", "paths": ["src/b.py"]}),
+        ("check", {"paths": ["src/b.py"]}),
+        ("file", {"action": "release", "all": True}),
+    ],
+)
+def test_a_session_costs_one_statement_more(ada: Caller, tool: str, arguments: dict[str, Any]) -> None:
+    def statements(caller: Caller) -> int:
+        acquire_lease(caller=caller, paths=["src/c.py"])
+        prevent_periodic_work(caller)
+        with CaptureQueriesContext(connection) as captured:
+            call(caller, tool, arguments)
+        return len(captured)
+
+    without = statements(ada)
+    release_leases(caller=ada, all=True)
+    assert statements(ada.in_session("one")) <= without + 1

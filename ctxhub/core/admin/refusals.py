@@ -50,15 +50,15 @@ class RefusalAdmin(ProjectAdmin):
     add_scope = change_scope = delete_scope = None
     when_empty = "Agents are refused a lease another holds, an old version, a missing scope, a long read."
 
-    list_display = ("when", "who", "on", "code", "count", "what")
+    list_display = ("when", "who", "session", "on", "code", "count", "what")
     list_display_links = ("when",)
     list_select_related = ("project",)
     list_filter = (ProjectFilter, RefusedAgentFilter, CodeFilter)
-    search_fields = ("ref",)
-    search_help_text = "Ref"
+    search_fields = ("ref", "session")
+    search_help_text = "Ref or session"
     date_hierarchy = "minute"
     ordering = ("-minute", "-pk")
-    fields = ("project", "who", "on", "code", "count", "first", "last", "note")
+    fields = ("project", "who", "session", "on", "code", "count", "first", "last", "note")
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Refusal]:
         return with_agent_pk(super().get_queryset(request))

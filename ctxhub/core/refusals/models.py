@@ -2,6 +2,7 @@
 
 from django.db import models
 
+from ctxhub.core.kit.inputs import SESSION_NAME_LENGTH
 from ctxhub.core.kit.models import ProjectRow
 
 REF_LENGTH = 250
@@ -12,7 +13,8 @@ class Refusal(ProjectRow):
     """`name` was refused `count` times within `minute`, because of `ref`.
 
     The agent is stored by name: being refused registers nobody. `ref` is "" if the call named no object, or
-    if the agent was refused too often; `name` is "" if too many agents were. `note` is the last error.
+    if the agent was refused too often; `name` is "" if too many agents were. `note` is the last error, and
+    `session` that of the agent which got it, "" for none.
     """
 
     name = models.CharField("agent", max_length=100)
@@ -24,6 +26,7 @@ class Refusal(ProjectRow):
     first_at = models.DateTimeField("first")
     last_at = models.DateTimeField("last")
     note = models.CharField(max_length=NOTE_LENGTH)
+    session = models.CharField(max_length=SESSION_NAME_LENGTH, blank=True, default="", db_default="")
 
     class Meta(ProjectRow.Meta):
         ordering = ("-minute", "-id")

@@ -17,11 +17,12 @@ from ctxhub.core.refusals.models import Refusal
 from ctxhub.core.toolbox.argument_types import About, Time, Wrote, one_of
 
 CODES = (Conflict.code, NotAllowed.code, LimitReached.code)
-COLUMNS = ("agent", "ref", "code", "count", "first", "last", "note")
+COLUMNS = ("agent", "session", "ref", "code", "count", "first", "last", "note")
 
 
 class RefusalSeen(TypedDict):
     agent: Annotated[str, About("Empty: too many agents were refused in that hour to name them."), Wrote()]
+    session: Annotated[str, About("That of the agent which was refused last; empty: none.")]
     ref: Annotated[str, About("The lease or the object that was refused; empty: the call named none.")]
     code: Annotated[str, one_of(*CODES)]
     count: Annotated[int, About("How often, within one minute.")]
@@ -77,6 +78,7 @@ def _rows(refusals: Sequence[Refusal]) -> Sequence[Row]:
     return [
         [
             each.name,
+            each.session,
             each.ref,
             each.code,
             each.count,

@@ -7,11 +7,13 @@ from typing import Any, NamedTuple, TypeGuard
 
 from ctxhub.core.accounts.models.config import Config
 from ctxhub.core.accounts.selectors.projects import by_existing_project
+from ctxhub.core.accounts.selectors.speakers import told_session
 from ctxhub.core.events.services.cleanup import REMOVED_AT_ONCE, cleanup_tasks
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.background import BackgroundWriter
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import Conflict, CtxhubError, NotAllowed, Unauthenticated
+from ctxhub.core.kit.inputs import SESSION_NAME_LENGTH
 from ctxhub.core.kit.read_limit import TooMuchWork
 from ctxhub.core.kit.transactions import touch_transaction
 from ctxhub.core.refusals.models import NOTE_LENGTH, REF_LENGTH
@@ -40,6 +42,7 @@ class Refused(NamedTuple):
     code: str
     note: str
     at: datetime
+    session: str = ""
 
 
 def count_refusal(caller: Caller, error: Exception, ref: str = "") -> None:
@@ -55,7 +58,8 @@ def count_refusal(caller: Caller, error: Exception, ref: str = "") -> None:
     if isinstance(error, TooMuchWork):
         logger.warning("%s (%s in %s)", error.message, caller.agent, caller.project.slug)
     refused = Refused(
-        caller.project_id, caller.agent, error.about or ref, error.code, error.message, clock.now()
+        *(caller.project_id, caller.agent, error.about or ref, error.code, error.message, clock.now()),
+        session=told_session(caller)[:SESSION_NAME_LENGTH],
     )
     WRITER.put(refused)
 
@@ -115,7 +119,7 @@ def _counts(refused: Iterable[Refused], rows: dict[str, int]) -> dict[Key, Count
             rows[key.folded] = rows.get(key.folded, 0) + 1
         old = counts.get(key, Counted(agent, 0, each.at, each.at, ""))
         note = _masked(each.note, NOTE_LENGTH)
-        counts[key] = old._replace(times=old.times + 1, last_at=each.at, note=note)
+        counts[key] = old._replace(times=old.times + 1, last_at=each.at, note=note, session=each.session)
     return counts
 
 

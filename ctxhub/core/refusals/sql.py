@@ -14,7 +14,7 @@ REFUSALS = Counts(
         "name": How.KEPT,
         "count": How.ADDED,
         "first_at": How.KEPT,
-        **dict.fromkeys(("last_at", "note"), How.LATEST),
+        **dict.fromkeys(("last_at", "note", "session"), How.LATEST),
     },
 )
 
@@ -34,6 +34,7 @@ class Counted(NamedTuple):
     first_at: datetime
     last_at: datetime
     note: str
+    session: str = ""
 
 
 def add_refusals(project_id: int, counts: Iterable[tuple[Key, Counted]]) -> None:
@@ -57,4 +58,5 @@ def _record(key: Key, new: Counted) -> tuple[Any, ...]:
     return (
         *(key.ref, key.folded, key.code, sql.stored_time(key.minute)),
         *(new.name, new.times, sql.stored_time(new.first_at), sql.stored_time(new.last_at), new.note),
+        new.session,
     )

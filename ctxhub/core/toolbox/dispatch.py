@@ -143,8 +143,10 @@ def _text(given: dict[str, Any], name: str) -> str | None:
 
 
 def _speaker(caller: Caller, arguments: Mapping[str, Any]) -> Caller:
-    """The caller as the agent that a refused call names, if it may speak as that agent."""
-    agent = arguments.get(AGENT.name)
+    """The caller as the agent and in the session that a refused call names, if it may speak as that agent."""
+    agent, session = arguments.get(AGENT.name), arguments.get(SESSION.name)
+    if isinstance(session, str | int) and not isinstance(session, bool):
+        caller = caller.in_session(session)
     if not isinstance(agent, str) or not agent:
         return caller
     with suppress(CtxhubError):

@@ -72,6 +72,11 @@ def named_by(caller: Caller) -> str:
     return caller.session or (caller.window.name if caller.window else "")
 
 
+def told_session(caller: Caller) -> str:
+    """The session as the call or its client names it; "" also for a window that made its name up."""
+    return "" if caller.window and caller.window.made_up and not caller.session else named_by(caller)
+
+
 def speaker_of(caller: Caller) -> Speaker:
     """The holder that the call speaks for; asks the database only for a session that its client names."""
     folded, window = caller.agent.casefold(), caller.window
