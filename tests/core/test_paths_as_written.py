@@ -65,6 +65,9 @@ CALLS: dict[tuple[str, str], Given] = {
     ("session.track", "path"): lambda path: {"path": path, "access": "viewed"},
 }
 
+# They find what the agent itself has leased: the tests of leases read their forms.
+OF_OWN_LEASES = {("file.release", "paths")}
+
 
 def newest_memory() -> int:
     return Memory.unscoped.latest("pk").pk
@@ -122,7 +125,7 @@ def outcome(caller: Caller, operation: str, arguments: Mapping[str, Any]) -> Any
 
 def test_every_argument_that_is_a_path_is_walked() -> None:
     marked = {(action.call, a.name) for action in operations() for a in action.arguments.all if a.names_files}
-    assert marked == set(CALLS)
+    assert marked == set(CALLS) | OF_OWN_LEASES
 
 
 def test_every_argument_that_sounds_like_a_path_is_marked() -> None:
@@ -132,7 +135,7 @@ def test_every_argument_that_sounds_like_a_path_is_marked() -> None:
         for argument in action.arguments.all
         if any(word in argument.name for word in ("path", "file", "glob"))
     }
-    assert sounding <= set(CALLS)
+    assert sounding <= set(CALLS) | OF_OWN_LEASES
 
 
 @pytest.mark.usefixtures("written")

@@ -132,7 +132,8 @@ def test_pages_of_all_kinds_link_the_refs_in_their_texts(ada: Caller, ben: Calle
         f"snapshot:{save(ada, text, rationale=text)}": 2,
         f"scratchpad:{pad['scratchpad_id']}": 1,
         f"message:{send(ada, text)}": 1,
-        done(ada, ben, plan): 1,
+        # And in the message that tells who asked.
+        done(ada, ben, plan): 2,
     }
     client = member(apollo)
     url = pages_of(apollo.pk, [plan])[plan]

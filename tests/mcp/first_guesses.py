@@ -327,7 +327,6 @@ LEADS_NOWHERE = [
     first("", "memory", action="update", id="<memory>", mode="append", content="More."),
     first("", "memory", action="update", id="<memory>", description="About pools."),
     first("", "constraint", action="deactivate", memory_id="<constraint>"),
-    first("", "release_file_reservations", agent_name="ada", paths=["lib/**"]),
     first("", "release", all=True),
     first("", "clear"),
     first("", "clear_messages"),

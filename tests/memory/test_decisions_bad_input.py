@@ -108,7 +108,7 @@ def wrong_calls(action: Action) -> Iterator[tuple[str, dict[str, Any]]]:
         for value in [
             value for type_name in WRONG_VALUES if type_name in types for value in WRONG_VALUES[type_name]
         ]:
-            if "array" in types and is_accepted_as_list(argument.accepted["items"], value):
+            if "items" in argument.accepted and is_accepted_as_list(argument.accepted["items"], value):
                 continue
             if isinstance(types, list) and not isinstance(value, list):  # A text or a number.
                 continue

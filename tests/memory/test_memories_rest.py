@@ -173,8 +173,8 @@ def test_each_filter_narrows_the_search(
 def test_a_search_reports_its_tokens(filled: None, ada_rest: RestClient) -> None:
     body = ada_rest.get("memories/search/", query="rediss", limit=1).body
     [item] = body["items"]
-    names = ("id", "title", "excerpt", "type", "context", "stack", "score", "tokens", "stale")
-    assert tuple(item) == names
+    names = ("id", "title", "excerpt", "type", "context", "stack", "score", "tokens")
+    assert tuple(item) == (*names, "lines", "size", "stale")
     assert (body["count"], body["total"], body["next"]) == (1, 3, None)
     assert (body["total_tokens"], body["did_you_mean"]) == (item["tokens"], "redis")
     assert set(body["meta"]) == {"search_method", "excerpt_strategy"}

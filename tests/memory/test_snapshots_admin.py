@@ -331,8 +331,8 @@ def test_a_masked_credential_is_told(client: Client) -> None:
     ("change", "problem"),
     [
         ({"content": " "}, "content must not be blank"),
-        ({"caused_by": "x"}, "caused_by: &#x27;x&#x27; is not the id of a snapshot"),
-        ({"caused_by": "memory:1"}, "is not the id of a snapshot"),
+        ({"caused_by": "x"}, "caused_by: &#x27;x&#x27; is neither the id of a snapshot nor a ref"),
+        ({"caused_by": "memory:1"}, "caused_by: there is no memory &#x27;1&#x27;"),
         ({"caused_by": "987"}, "caused_by: there is no snapshot 987"),
         ({"dependencies": "987"}, "dependencies: there is no snapshot 987"),
         ({"metadata": "["}, "Write a JSON object"),

@@ -236,8 +236,8 @@ def test_a_graph_is_drawn_as_mermaid(ada: Caller) -> None:
     base = save(ada, summary='a"]b')
     top = save(ada, caused_by=base, summary="Next")
     assert ask(ada, "graph", mermaid=True) == {
-        "mermaid": f'flowchart TD\n  s{top}["{top} conversation#58; Next"]\n'
-        f'  s{base}["{base} conversation#58; a#34;#93;b"]\n  s{base} --> s{top}'
+        "mermaid": f'flowchart TD\n  s{top}["{top} conversation: Next"]\n'
+        f'  s{base}["{base} conversation: a#34;#93;b"]\n  s{base} --> s{top}'
     }
 
 

@@ -204,6 +204,7 @@ def test_analytics_summarise_the_values_of_decisions(ada_mcp: McpClient, ben_mcp
     stats = ben_mcp.call("decision", "analytics", pattern="perf/*", bucket="day", since="1h")
     assert stats.pop("rows")[0][1:] == [4, 76.375]
     assert stats == {
+        "total": 1,
         "count": 4,
         "min": 5.5,
         "max": 120,

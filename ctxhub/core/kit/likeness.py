@@ -43,6 +43,8 @@ def _slip_of_word(said: str, meant: str) -> int | None:
     from rapidfuzz.distance import OSA
 
     shorter = min(len(said), len(meant))
+    if shorter == 2 and len(said) < len(meant) == LEAST and said == meant[0] + meant[-1]:
+        return 1  # `ky` of key.
     if shorter < LEAST or _DIGITS.findall(said) != _DIGITS.findall(meant):
         return None
     if said[0] != meant[0] and said[:2] != meant[1::-1]:

@@ -99,12 +99,13 @@ def _named(tool: "Tool", unknown: str) -> Iterator[list["Action"]]:
     for name in names:
         yield [tool.actions[other] for other in OTHER_ACTIONS.get(name, ()) if other in tool.actions]
         yield [tool.actions[other] for of, other in OTHER_CALLS.get(name, ()) if of == tool.name]
-    for name in names:
-        head, _, last = name.rpartition("_")
-        yield [action for action in actions if last in READING and action.reads and is_called(action, head)]
     first, _, rest = verb.partition("_")
     if rest:
         yield [action for action in actions if first in READING and action.reads and is_called(action, rest)]
+    for name in names:
+        head, _, last = name.rpartition("_")
+        yield [action for action in actions if last in READING and action.reads and is_called(action, head)]
+    if rest:
         yield [tool.actions[other] for other in OTHER_ACTIONS.get(first, ()) if other in tool.actions]
 
 
