@@ -212,19 +212,21 @@ def test_texts_are_written_only_for_rows_that_may_fit() -> None:
     assert len(written) < 100
 
 
-def test_texts_of_what_must_be_read_are_written_only_as_long_as_one_may_fit() -> None:
+@pytest.mark.parametrize("budget", [100, 200, 300, 500, 790, 800, 1_500, 3_000])
+@pytest.mark.parametrize("words", [4, 40])
+def test_few_texts_are_written_that_do_not_fit(words: int, budget: int) -> None:
     written: list[str] = []
 
     def write(section: str) -> str:
         written.append(section)
-        return "word " * 4
+        return "word " * words
 
     sections = {
         name: [replace(one, write=partial(write, name)) for one in many(name, 60, is_must=name == "messages")]
         for name in ("messages", "decisions", "memories")
     }
-    briefing = packed(sections, 800)
-    assert written.count("messages") <= chosen(briefing)["messages"] + 5
+    fitting = chosen(packed(sections, budget))
+    assert all(written.count(name) <= fitting.get(name, 0) + 5 for name in sections)
 
 
 def test_the_best_for_their_tokens_fill_what_is_left() -> None:

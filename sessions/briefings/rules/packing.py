@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from heapq import heapify, heappop, heappush
-from itertools import islice
+from itertools import count, islice
 
 from ctxhub.core.kit.answers import size
 from ctxhub.core.kit.frozen import frozen
@@ -38,7 +38,7 @@ LATE_MUST = 0.3
 GOOD = 0.7
 # How many rows of each section may fill what the shares leave over.
 WAITING = 20
-# How many rows that do not fit are tried before a section ends.
+# How many rows that do not fit are tried before a section ends; so many compete for what is left over.
 REFUSALS = 3
 
 
@@ -91,7 +91,7 @@ class Packed:
 
     def omitted(self) -> dict[str, int]:
         chosen = self.sections()
-        left = {name: count - len(chosen.get(name, ())) for name, count in self.considered.items()}
+        left = {name: total - len(chosen.get(name, ())) for name, total in self.considered.items()}
         return {name: left[name] for name in self.names if left.get(name)}
 
 
@@ -170,8 +170,11 @@ class _Packer:
             self._least[id(one)] = self.form.least(one)
         return self._least[id(one)]
 
+    def head(self, one: Candidate) -> int:
+        return 0 if one.section in self._begun else self.form.head
+
     def cost(self, one: Candidate) -> int:
-        return self.tokens(one) + (0 if one.section in self._begun else self.form.head)
+        return self.tokens(one) + self.head(one)
 
     def take(self, one: Candidate) -> None:
         self.left -= self.cost(one)
@@ -187,20 +190,33 @@ class _Packer:
     def waiting(self) -> Iterator[Candidate]:
         """The best rows of each section that were not taken, those with the highest score per token first.
 
-        Without those that do not fit into what is left by then. The text of a row is written once it may be
-        the next: until then, its tokens are taken for fewer.
+        Without those that do not fit into what is left by then. A few rows of a section compete at a time,
+        and one that fits makes room for the next. The text of a row is written once it may be the best: until
+        then, its tokens are taken for fewer.
         """
-        rows = (one for name in self.shares for one in islice(self._left_in(name), WAITING))
-        waiting = [(-_late_score(one) / self.least(one), n, one) for n, one in enumerate(rows)]
+        numbers = count()
+        rows = {name: self._late_rows(name) for name in self.shares}
+        first = (one for few in rows.values() for one in islice(few, REFUSALS))
+        waiting = [self._waiting(one, next(numbers)) for one in first]
         heapify(waiting)
         while waiting:
-            _, n, one = heappop(waiting)
-            if self.least(one) > self.left:
+            _, number, one = heappop(waiting)
+            if self.least(one) + self.head(one) > self.left:
                 continue
-            if id(one) in self._tokens:
-                yield one
-            else:
-                heappush(waiting, (-_late_score(one) / self.tokens(one), n, one))
+            if id(one) not in self._tokens:
+                self.tokens(one)
+                heappush(waiting, self._waiting(one, number))
+                continue
+            yield one
+            if following := next(rows[one.section], None):
+                heappush(waiting, self._waiting(following, next(numbers)))
+
+    def _late_rows(self, name: str) -> Iterator[Candidate]:
+        rows = islice(self._left_in(name), WAITING)
+        return iter(sorted(rows, key=_late_score, reverse=True))
+
+    def _waiting(self, one: Candidate, number: int) -> tuple[float, int, Candidate]:
+        return -_late_score(one) / self.least(one), number, one
 
     def musts(self) -> tuple[list[Candidate], list[Candidate]]:
         """What must be read: the first of each section, and all others."""
@@ -211,9 +227,7 @@ class _Packer:
         """Take what must be read: the first of each section, then the most urgent of all."""
         least = self.left - max(self.room * MUSTS // 100, min(self.left, FEW_MUSTS))
         for rows in self.musts():
-            for one in sorted(rows, key=lambda one: -one.score):
-                if self.left - self.least(one) >= least and self.left - self.cost(one) >= least:
-                    self.take(one)
+            self._take_some(sorted(rows, key=lambda one: -one.score), self.left - least)
 
     def take_first_must(self, fits: Callable[[Candidate], bool]) -> None:
         """Take the most urgent row that fits as the only one."""
@@ -229,10 +243,10 @@ class _Packer:
             allowance = self.room * share // 100 + over
             spent = sum(self.cost(one) for one in self.taken if one.section == name)
             rows = [one for one in self._left_in(name) if _late_score(one) >= good]
-            over = self._take_share(rows, min(allowance - spent, self.left))
+            over = self._take_some(rows, min(allowance - spent, self.left))
 
-    def _take_share(self, rows: Sequence[Candidate], allowance: int) -> int:
-        """Take the first rows of a section that fit; returns what they leave of the allowance."""
+    def _take_some(self, rows: Sequence[Candidate], allowance: int) -> int:
+        """Take the first rows that fit; returns what they leave of the allowance."""
         refused = 0
         for one in rows:
             if (cost := self.cost(one)) <= allowance:
@@ -244,8 +258,7 @@ class _Packer:
 
     def fill(self) -> None:
         for one in self.waiting():
-            if self.cost(one) <= self.left:
-                self.take(one)
+            self.take(one)
 
     def _left_in(self, name: str) -> Iterator[Candidate]:
         return (one for one in self.sections.get(name, ()) if id(one) not in self._ids)
@@ -260,12 +273,12 @@ def _cut(packed: Packed, budget: int, form: Form) -> None:
     """Drop the rows taken last until the answer fits: costs of single rows are estimates."""
     taken = packed.chosen
 
-    def cost(count: int) -> int:
-        packed.chosen = taken[:count]
+    def cost(first: int) -> int:
+        packed.chosen = taken[:first]
         return form.measure(packed)
 
-    count = bisect_right(range(1, len(taken) + 1), budget, key=cost)
-    packed.chosen = taken[:count]
+    fitting = bisect_right(range(1, len(taken) + 1), budget, key=cost)
+    packed.chosen = taken[:fitting]
     while packed.chosen and form.measure(packed) > budget:
         packed.chosen.pop()
 
