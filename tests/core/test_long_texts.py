@@ -6,6 +6,8 @@ from urllib.parse import quote
 
 import pytest
 
+from ctxhub.core.hub.partial_reads import Opened
+from ctxhub.core.kit.answers import size
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import InvalidInput
 from ctxhub.core.models import Project
@@ -240,6 +242,14 @@ def part_over_rest(answer: dict[str, Any], field: str) -> tuple[dict[str, Any], 
 
 
 # -- Other fields ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("budget", [300, 500, 700, 1_000, 1_500, 10_000])
+def test_a_cut_field_that_is_no_text_leaves_room_for_the_marks(budget: int) -> None:
+    payload = {"log": "word " * 20_000, "numbers": list(range(2_000))}
+    item = Opened({"ref": "message:1", "text": "Look.", "payload": payload}, "text").within(budget)
+    assert size(item) <= budget
+    assert item["payload"]["log"].startswith("word")
 
 
 def test_a_payload_too_long_for_an_answer_is_read_as_json(ada: Caller) -> None:

@@ -133,17 +133,24 @@ class Opened:
         """The item with previews of the fields that need more than an equal share, and their names.
 
         The main text comes first. Previews are short if one of the fields is a text, which can be read on;
-        else they use their share.
+        else they use their share of what the marks leave.
         """
         first, *others = self.item
         costs = [_cost({name: self.item[name]}, max_tokens) for name in others]
-        shares = fair_shares(costs, max_tokens - size({first: self.item[first]}))
-        long = {name: share for name, cost, share in zip(others, costs, shares, strict=True) if cost > share}
+        left = max_tokens - size({first: self.item[first]})
+
+        def too_long(budget: int) -> dict[str, int]:
+            shares = zip(others, costs, fair_shares(costs, budget), strict=True)
+            return {name: share for name, cost, share in shares if cost > share}
+
+        long = too_long(left - size({"truncated": True, "also_cut": list(too_long(left))}))
         has_text = any(isinstance(self.item[name], str) for name in long)
 
         def preview(name: str) -> Any:
             value = self.item[name]
-            return shortened(value, PREVIEW_CHARACTERS if has_text else _characters(value, long[name]))
+            if has_text:
+                return shortened(value, PREVIEW_CHARACTERS)
+            return shortened(value, _characters(value, long[name] - size({name: ""})))
 
         shown = {name: preview(name) if name in long else value for name, value in self.item.items()}
         return shown, sorted(long, key=lambda name: name != self.text)
