@@ -214,7 +214,7 @@ def test_a_text_too_long_for_any_answer_is_cut_and_other_cut_fields_are_named(ad
 
 
 def test_another_cut_field_is_continued_by_its_name(ada: Caller) -> None:
-    value, rationale = "many words\n" * 5_000, "more words\n" * 5_000
+    value, rationale = "many words\n" * 4_500, "more words\n" * 5_000
     set_decision(caller=ada, key="a", value=value, rationale=rationale)
     answer = get(ada, "decision:a")
     [item] = answer["items"]

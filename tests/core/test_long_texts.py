@@ -18,9 +18,11 @@ from memory.decisions.services.decisions import set_decision
 from memory.memories.services.memories import add_memory, update_memory
 from memory.scratchpads.services.scratchpads import update_scratchpad
 from messaging.services.messages import send_message
+from tests.hostile_texts import CORPUS
 from tests.hub import McpClient, RestClient
 from tests.memory.pads import pad_of
 from tests.timing import within_cpu_seconds
+from tests.tokens import o200k
 
 pytestmark = pytest.mark.one_engine
 
@@ -375,3 +377,12 @@ def test_an_invalid_part_is_refused_over_rest(
     reply = ada_rest.get(path.format(write_memory(ada, "text")))
     assert (reply.status, reply.body["error"]) == (400, "invalid")
     assert message in str(reply.body)
+
+
+@pytest.mark.parametrize("kind", ["javascript_code", "python_code", "chinese_traditional", "punctuation"])
+def test_an_answer_keeps_the_budget_in_real_tokens(kind: str, ada: Caller) -> None:
+    text = (CORPUS / f"{kind}.txt").read_text() * 40
+    memory = call(ada, "memory", {"action": "add", "title": kind, "content": text})
+    answer = call(ada, "memory", {"action": "get", "id": memory["id"]})
+    assert answer["truncated"]
+    assert 12_000 < o200k(as_text(answer)) <= 20_000

@@ -171,7 +171,7 @@ def test_passages_are_in_the_order_of_the_text_with_ellipses_between() -> None:
     filler = "Nothing to see at all. " * 20
     text = f"Leases are short. {filler}Caches are cold. {filler}Queues are long."
 
-    assert excerpt(text, wanted("queue", "leas", "cach"), 24) == (
+    assert excerpt(text, wanted("queue", "leas", "cach"), 20) == (
         "Leases are short. … Caches are cold. … Queues are long."
     )
 
@@ -180,7 +180,7 @@ def test_different_words_are_shown_before_repeated_ones() -> None:
     filler = "Nothing to see at all. " * 20
     text = f"A lease is a lease. {filler}The cache is cold. {filler}A cache and a queue."
 
-    shown = excerpt(text, wanted("queue", "leas", "cach"), 22)
+    shown = excerpt(text, wanted("queue", "leas", "cach"), 15)
 
     assert shown == "A lease is a lease. … A cache and a queue."
 
@@ -189,8 +189,8 @@ def test_the_word_of_higher_weight_is_shown() -> None:
     filler = "Nothing to see at all. " * 20
     text = f"The cache is cold. {filler}The queue is long. {filler}"
 
-    assert excerpt(text, Wanted({"cach": 0.5, "queue": 3.0}), 14) == "… The queue is long. …"
-    assert excerpt(text, Wanted({"cach": 3.0, "queue": 0.5}), 14) == "The cache is cold. …"
+    assert excerpt(text, Wanted({"cach": 0.5, "queue": 3.0}), 8) == "… The queue is long. …"
+    assert excerpt(text, Wanted({"cach": 3.0, "queue": 0.5}), 8) == "The cache is cold. …"
 
 
 def test_versions_and_file_names_end_no_sentence() -> None:

@@ -4,6 +4,7 @@ import math
 import random
 from dataclasses import replace
 from functools import partial
+from statistics import median
 
 import pytest
 from hypothesis import given, settings
@@ -20,7 +21,9 @@ from sessions.briefings.selectors.brief import (
     Briefing,
     pack_briefing,
 )
+from tests.hostile_texts import CORPUS
 from tests.sessions.briefs import in_order, random_sections, row, some_sections
+from tests.tokens import o200k
 
 Sections = dict[str, list[Candidate]]
 
@@ -156,6 +159,24 @@ def test_the_most_urgent_of_all_sections_comes_first() -> None:
     }
     rows = packed(sections, 170).rows()
     assert list(rows) == ["messages"]
+
+
+def test_a_brief_of_english_spends_five_sixths_of_its_budget_in_real_tokens() -> None:
+    spent = [o200k(as_text(packed(notes(seed), good=0.7).answer())) for seed in range(15)]
+    assert median(spent) >= 1_250
+    assert max(spent) <= 1_500
+
+
+def notes(seed: int) -> Sections:
+    """More rows than fit, of parts of English notes."""
+    chance = random.Random(seed)
+    words = (CORPUS / "english_notes.txt").read_text().split()
+
+    def text() -> str:
+        start, length = chance.randrange(len(words) - 50), chance.randrange(8, 40)
+        return " ".join(words[start : start + length])
+
+    return {name: [row(name, n, chance.random(), text()) for n in range(40)] for name in SHARES}
 
 
 # -- Shares ----------------------------------------------------------------------------------------

@@ -20,9 +20,10 @@ from ctxhub.core.text.parts import (
     TextPart,
     as_json,
     count_lines,
+    is_json_within,
     part_of,
 )
-from ctxhub.core.text.token_count import count_tokens
+from ctxhub.core.text.token_count import count_tokens, is_within
 
 Item = dict[str, Any]
 AnswerT = TypeVar("AnswerT")
@@ -218,7 +219,7 @@ class Excerpt:
 
     def within(self, max_tokens: int) -> Item:
         fitted = fit(self.item, max_tokens)
-        if size(fitted) <= max_tokens:
+        if is_json_within(fitted, max_tokens):
             return fitted
         return fit_row(self.item, max_tokens, lambda row: {**row, "truncated": True})
 
@@ -327,7 +328,8 @@ def _cost(value: Any, most: int) -> int:
 
 
 def _costs_more(value: Any, max_tokens: int) -> bool:
-    return _cost(value, max_tokens) > max_tokens
+    text = as_json(value)
+    return len(text) > CHARACTERS_PER_TOKEN * max(max_tokens, 0) or not is_within(text, max_tokens)
 
 
 def _characters(value: Any, max_tokens: int) -> int:

@@ -5,7 +5,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import islice
 from typing import Any, Protocol
 
-from ctxhub.core.text.parts import CHARACTERS_PER_TOKEN, as_json, json_tokens, whole_characters
+from ctxhub.core.text.parts import (
+    CHARACTERS_PER_TOKEN,
+    as_json,
+    is_json_within,
+    json_tokens,
+    whole_characters,
+)
 
 MAX_TOKENS = 20_000
 # An answer has room for fewer rows: each costs at least two tokens.
@@ -29,19 +35,19 @@ def fit(answer: dict[str, Any], max_tokens: int = MAX_TOKENS) -> dict[str, Any]:
     A cut response has `truncated`, a cut text ends in "…", and `omitted` counts the missing items (rows,
     objects). For responses without pages or ranges; kit/listing.py and hub/readings.py handle the others.
     """
-    if size(answer) <= max_tokens:
+    if is_json_within(answer, max_tokens):
         return answer
 
     def truncate_to(characters: int) -> dict[str, Any]:
         return {**_with_texts_of(answer, characters), "truncated": True}
 
     cut = truncate_to(LEAST_CHARACTERS)
-    if size(cut) <= max_tokens:
+    if is_json_within(cut, max_tokens):
         lengths = _lengths(answer, max_tokens)
         fitting = bisect_right(lengths, max_tokens, key=lambda characters: size(truncate_to(characters)))
         cut = truncate_to(lengths[max(fitting - 1, 0)])
     for _ in range(ROUNDS):
-        if size(cut) <= max_tokens or not _shorten(cut, max_tokens):
+        if is_json_within(cut, max_tokens) or not _shorten(cut, max_tokens):
             break
     return cut
 
@@ -66,7 +72,7 @@ def fit_first(
     if count and characters > CHARACTERS_PER_TOKEN * max_tokens:
         count = _enough_rows(count, max_tokens, first)
     complete = first(count)
-    if not count or size(complete) <= max_tokens:
+    if not count or is_json_within(complete, max_tokens):
         return complete
     if fitting := bisect_right(range(1, count), max_tokens, key=lambda n: size(first(n))):
         return first(fitting)
@@ -89,7 +95,7 @@ def fit_lead(lead: Item, max_tokens: int, rest: Callable[[], Any]) -> Item:
 def _enough_rows(count: int, max_tokens: int, first: FirstRows) -> int:
     """A number of rows that do not fit, or `count`."""
     tried = 1
-    while tried < count and size(first(tried)) <= max_tokens:
+    while tried < count and is_json_within(first(tried), max_tokens):
         tried *= 2
     return min(tried, count)
 

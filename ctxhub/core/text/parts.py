@@ -9,7 +9,7 @@ from typing import Any, Self
 from ctxhub.core.kit.errors import InvalidInput, shown
 from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.text.graphemes import is_tail
-from ctxhub.core.text.token_count import count_tokens
+from ctxhub.core.text.token_count import count_tokens, is_within
 
 # The most characters of a token, except in long runs of one character.
 CHARACTERS_PER_TOKEN = 12
@@ -133,6 +133,11 @@ def lines_around(text: str, start: int, end: int) -> str:
 def json_tokens(value: Any) -> int:
     """Return the token cost of a value as compact JSON, as it is sent."""
     return count_tokens(as_json(value))
+
+
+def is_json_within(value: Any, max_tokens: int) -> bool:
+    """Whether a value costs at most so many tokens as compact JSON."""
+    return is_within(as_json(value), max_tokens)
 
 
 def as_json(value: Any) -> str:
