@@ -154,6 +154,7 @@ def needed(ids: Ids) -> dict[str, list[Json]]:
         "session.track": [{"path": "a.py", "access": "edited"}],
         "session.depend": [{"source": "a.py", "target": "b.py", "type": "imports"}],
         "session.prioritize": [{"budget_tokens": 2_000_000}, {"budget_tokens": 18_000, "content": True}],
+        "session.begin": [{"session": "s", "continues": "t"}],
     }
 
 

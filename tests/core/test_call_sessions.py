@@ -14,6 +14,7 @@ from ctxhub.core.toolbox.actions import find_tool
 from ctxhub.core.toolbox.dispatch import call
 from ctxhub.core.toolbox.help import help_for
 from tests.hub import RestClient
+from tests.periodic import prevent_periodic_work
 from tests.probe import PROBE, probe_tool
 
 CREDENTIAL = "ghp_" + "a1B2c3D4e5F6g7H8i9J0" * 2
@@ -66,6 +67,8 @@ def test_a_session_that_is_not_used_is_not_looked_up(ada: Caller) -> None:
             call(ada, "decision", {"action": "list", **arguments})
         return len(captured)
 
+    for session in ("", "evening", 999_999):  # Each is noted as heard of, once a minute.
+        prevent_periodic_work(ada.in_session(session))
     statements()
     assert statements(session="evening") == statements(session=999_999) == statements()
 
