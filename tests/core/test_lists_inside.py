@@ -210,7 +210,7 @@ def test_restore_answers_what_it_packed(
     ada_mcp: McpClient, ada_rest: RestClient, ids: dict[str, str]
 ) -> None:
     answer = ada_rest.post(f"sessions/{ids['SESSION']}/restore/").body
-    assert answer["items"]["rows"] == [["task", "Go on.", 5, 7]]
+    assert answer["items"]["rows"] == [["task", "Go on.", 5, 3]]
     refused = ada_mcp.call("session", "restore", session=ids["SESSION"], format="objects")
     assert refused["error"] == "invalid"
 

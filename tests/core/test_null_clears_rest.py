@@ -11,7 +11,7 @@ from tests.hub import RestClient
 
 PATCHES = operations("PATCH")
 # Fields of a PATCH that describe the change itself and are not stored; null means absent in them.
-NOT_STORED = {"agent", "reason", "expected_version", "numeric", "minutes", "values"}
+NOT_STORED = {"agent", "reason", "expected_version", "numeric", "minutes", "values", "ended"}
 EMPTY: tuple[Any, ...] = (None, "", [], {})
 
 

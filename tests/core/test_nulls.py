@@ -136,6 +136,7 @@ def minimal_arguments(action: str, ids: dict[str, Any]) -> dict[str, Any]:
         "hub.config_set": {"values": {"change_days": 9}},
         "search": {"query": "Redis"},
         "check": {"paths": ["src/a.py"]},
+        "session.begin": {"session": "claude-9c"},
         "constraint.add": {"category": "security", "text": "Another."},
         "constraint.deactivate": {"id": ids["constraint"]},
         "constraint.activate": {"id": ids["constraint"]},

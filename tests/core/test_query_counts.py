@@ -491,6 +491,7 @@ ASKED: dict[str, list[Arguments]] = {
     ],
     "session.depend": [lambda n: {"source": "t0.py", "target": "t1.py", "type": "imports"}],
     "session.dependencies": [lambda n: {"path": "t0.py", "depth": 3}],
+    "session.begin": [lambda n: {"session": f"claude-{n}", "continues": "full"}],
     "session.prioritize": [
         lambda n: {"budget_tokens": 1_000 * n, "query": "new", "session": "full"},
         lambda n: {"budget_tokens": 10, "content": True, "session": "full"},

@@ -53,6 +53,7 @@ REFUSED = {
     r"a file does not depend on itself": "source and target differ",
     r"There is nothing to save": "a new session has one of several contents",
     r"^conversation(\[| is no message)": "messages have the forms of several APIs",
+    r"^begin names the session": "in the body or in a header",
     r"is no request": "depends on what is stored",
     r"is not a ref\.": "refs of each kind have their own form",
     r"^The template": "each template has its own required fields",

@@ -368,6 +368,10 @@ CALLS: dict[str, list[Call]] = {
         ),
     ],
     "session.dependencies": [({"path": "tranquility/eagle.py", "depth": 10}, NOTHING)],
+    "session.begin": [
+        ({"session": "mine", "continues": "SESSION"}, NOT_FOUND),
+        ({"session": "mine", "continues": "armstrong's"}, {"leases": 0, "claims": 0}),
+    ],
     "session.prioritize": [
         ({"budget_tokens": 1_000, "query": "moonshot", "content": True}, {"included": [], "excluded": []}),
         ({"budget_tokens": 1_000, "session": "SESSION"}, NOT_FOUND),

@@ -118,7 +118,7 @@ def test_what_was_counted_is_named_later_and_what_was_named_is_not_counted(ada: 
 
 
 def test_a_message_is_named_although_there_is_no_room_for_the_number_of_others() -> None:
-    long = "message:1 from a (high): " + "wait " * 70
+    long = "message:1 from a (high): " + "wait " * 76
     assert with_rest([long], 1, 5) == [long]
     assert with_rest(["message:1 from a (high): " + "wait " * 20, "lease " * 40], 1, 5)[0].endswith(
         "(and 4 more: message inbox)"
@@ -321,7 +321,7 @@ def test_lines_are_written_only_for_what_was_not_heard_and_may_fit(
     monkeypatch.setattr(news, "one_line", write)
     for _ in range(6):
         # Beside one of them there is no room for the shortest line, whatever the length of its id.
-        send_message(caller=ada, text="wait " * 33, to=["ben"], priority="high")
+        send_message(caller=ada, text="wait " * 74, to=["ben"], priority="high")
     assert len(lines(ben)) == 1
     assert len(written) == 2
     while lines(ben):

@@ -188,7 +188,7 @@ def test_objects_may_be_json_in_a_text(ada_mcp: McpClient) -> None:
         enabled_mcps="ctxhub",
     )
     item = ada_mcp.call("session", "get", session=saved["session"])
-    assert (item["items"]["rows"], item["resources"]) == ([["x", 5, 5]], 1)
+    assert (item["items"]["rows"], item["resources"]) == ([["x", 5, 1]], 1)
     assert (item["state"]["settings"], item["state"]["enabled_mcps"]) == ({"a": 1}, ["ctxhub"])
 
 

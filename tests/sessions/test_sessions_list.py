@@ -53,7 +53,7 @@ def test_a_list_has_a_row_for_each_session_newest_first(ada: Caller, ben: Caller
     assert answer == {
         "columns": ["session", "agent", "workspace_id", "summary", "token_count", "parent", "at"],
         "rows": [
-            [second, "ben", "default", "s", 5, first, late],
+            [second, "ben", "default", "s", 1, first, late],
             [first, "ada", "shop", "s", 5, None, early],
         ],
         "count": 2,

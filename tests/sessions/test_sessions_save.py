@@ -71,7 +71,7 @@ def test_everything_that_is_saved_is_read_back(ada: Caller) -> None:
         "children": 0,
         "conversations": {
             "columns": ["id", "tokens", "at", "text"],
-            "rows": [[saved["conversation"], 13, item["saved_at"], FULL["conversation"]]],
+            "rows": [[saved["conversation"], 9, item["saved_at"], FULL["conversation"]]],
             "count": 1,
         },
         "items": {

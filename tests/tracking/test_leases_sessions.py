@@ -136,9 +136,21 @@ def test_each_session_of_the_agent_releases_by_id(ada: Caller, ben: Caller) -> N
 def test_a_session_releases_all_that_it_and_its_parts_hold(ada: Caller) -> None:
     for name in ("one", "one/a", "one/a/b", "one-more", "two", ""):
         lease(window(ada, name), f"{name or 'none'}.py")
+        heard(window(ada, name))
     assert release_leases(caller=window(ada, "one"), all=True) == {"released": 3}
     assert release_leases(caller=window(ada, "two/a"), all=True) == {"released": 0}
     assert [session for _, session in held(ada)] == ["one-more", "two", ""]
+
+
+def test_the_only_session_also_releases_what_was_taken_without_one(ada: Caller, ben: Caller) -> None:
+    lease(window(ada, "claude-1a2b"), "a.py")
+    lease(ada, "b.py")
+    lease(Caller(ada.project, "ada", window=Window()), "c.py")
+    lease(ben, "d.py")
+    with time_machine.travel(clock.now() - timedelta(minutes=16)):
+        heard(window(ada, "long-gone"))
+    heard(window(ada, "claude-1a2b/part"))
+    assert release_leases(caller=window(ada, "claude-1a2b"), all=True) == {"released": 3}
 
 
 def test_without_a_session_the_rest_is_told_of(ada: Caller) -> None:

@@ -113,8 +113,8 @@ def test_a_session_begins_and_takes_over_what_it_continues(
         "claims": 1,
     }
     assert sessions_of_leases(ada_mcp) == ["new"]
-    assert ada_mcp.call("session", "begin", session="newest", continues="new") == {
-        "session": "newest",
+    assert ada_mcp.call("session", "begin", session="third", continues="new") == {
+        "session": "third",
         "leases": 1,
         "claims": 1,
     }

@@ -2,8 +2,9 @@
 
 from datetime import datetime
 
+from ctxhub.core.accounts.selectors.speakers import Speaker
 from ctxhub.core.kit.caller import Caller
-from ctxhub.core.kit.holder import Holder, is_part
+from ctxhub.core.kit.holder import is_part
 from tracking.history.leases import record_leases
 from tracking.services.granting import end_leases
 from tracking.sql import leases as rows
@@ -30,9 +31,9 @@ def hand_over_leases(caller: Caller, agent_id: int, old: str, new: str, at: date
     return len(passed)
 
 
-def release_all(caller: Caller, holder: Holder, at: datetime) -> int:
-    """End what a holder and its parts hold, inside a write transaction; returns how many leases."""
-    live = rows.live_leases_of(caller.project_id, holder.agent, at)
-    if leases := [lease for lease in live if holder.includes(lease.holder)]:
+def release_all(caller: Caller, speaker: Speaker, at: datetime) -> int:
+    """End what ends with a session, inside a write transaction; returns how many leases."""
+    live = rows.live_leases_of(caller.project_id, speaker.folded, at)
+    if leases := [lease for lease in live if speaker.releases(lease.holder, at)]:
         end_leases(caller, leases, "", at)
     return len(leases)

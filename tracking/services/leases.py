@@ -122,7 +122,8 @@ def release_leases(
     """Release one lease of the caller's agent, or all of its session and of the parts of that.
 
     `paths` name the agent's live leases on them, if these hold no other path and each path has one.
-    A call without a session releases all that is held without one, and tells of the rest in `hint`. A lease
+    Where no other session of the agent was heard of for 15 minutes, also what it holds without one. A call
+    without a session releases all that is held without one, and tells of the rest in `hint`. A lease
     that has already ended is not counted. Another agent's lease needs `force`, which requires the scope
     admin. The log tells who did it and why, and the holder gets a message.
     """
@@ -142,7 +143,7 @@ def release_leases(
         at = clock.now()
         held = live_leases_of(caller.project_id, caller.agent.casefold(), at) if lease_id is None else []
         if all:
-            leases = [lease for lease in held if speaker.holder.includes(lease.holder)]
+            leases = [lease for lease in held if speaker.releases(lease.holder, at)]
         elif patterns:
             own = [lease for lease in held if speaker.holder.is_same(lease.holder)]
             leases = leases_named(caller, patterns, own)

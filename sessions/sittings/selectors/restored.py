@@ -177,7 +177,11 @@ class _Packer:
 
     def _reserved_for_files(self) -> int:
         rows = [list(row) for row in self.packed.of.files]
-        return min(size(Listing(FILE_COLUMNS, rows).answer()), self.budget // 4) if rows else 0
+        if not rows:
+            return 0
+        # They are also counted where the answer says what it has.
+        listed = {"files": Listing(FILE_COLUMNS, rows).answer(), "included": {"files": len(rows)}}
+        return min(size(listed), self.budget // 4)
 
     def add_files(self) -> None:
         packed, all_ = self.packed, self.packed.of.files

@@ -99,7 +99,7 @@ def save_session(
             project_id=caller.project_id, agent_id=agent_id, changes=[HISTORY.change(old, new)], at=at
         )
         enter_session(caller, new.id)
-        released = release_all(caller, speaker.holder, at) if speaker else None
+        released = release_all(caller, speaker, at) if speaker else None
     answer = _answer(old, new, fields)
     return answer if released is None else {**answer, "released": released}
 

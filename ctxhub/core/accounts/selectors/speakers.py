@@ -62,6 +62,23 @@ class Speaker:
         """Whether it is a silent session of the same agent."""
         return other.agent == self.folded and self.heard_of(other.session, since) < now - SILENT_AFTER
 
+    def is_alone(self, now: datetime) -> bool:
+        """Whether no other session of the agent was heard of lately, but for parts of this one."""
+        return all(
+            at < now - SILENT_AFTER or is_part(self.heard.current_name(name), self.holder.session)
+            for name, at in self.heard.at.items()
+        )
+
+    def releases(self, other: Holder, now: datetime) -> bool:
+        """Whether what another holder holds ends with this one: its parts, and what only it can have taken.
+
+        A client that names no session in a call has hooks that name one at its end.
+        """
+        if self.holder.includes(other):
+            return True
+        is_own = other.agent == self.folded and not other.is_named
+        return is_own and self.holder.is_named and self.is_alone(now)
+
     def heard_of(self, session: str, since: datetime) -> datetime:
         """When a session of the agent was last heard of; `since`: when it wrote."""
         return max(since, self.heard.last(session) or since)
@@ -88,7 +105,9 @@ def speaker_of(caller: Caller) -> Speaker:
 
 
 def heard_sessions(project_id: int, folded: str, now: datetime) -> Heard:
-    """The sessions of an agent that were heard of within a day or go on under another name."""
+    """The sessions of an agent that its clients name and that were heard of within a day or go on under
+    another name.
+    """
     return heard_of_agents(project_id, [folded], now)[folded]
 
 
@@ -97,8 +116,8 @@ def heard_of_agents(project_id: int, folded: Sequence[str], now: datetime) -> di
     among, values = sql.among("folded", folded)
     found = sql.rows(
         "SELECT folded, name, heard_at, now_called FROM core_heardsession"
-        f" WHERE project_id = %s AND {among} AND (heard_at > %s OR now_called <> '')",
-        [project_id, *values, sql.stored_time(now - LISTED)],
+        f" WHERE project_id = %s AND {among} AND made_up = %s AND (heard_at > %s OR now_called <> '')",
+        [project_id, *values, False, sql.stored_time(now - LISTED)],
     )
     heard = {each: Heard({}, {}) for each in folded}
     for agent, name, at, now_called in found:
