@@ -86,8 +86,8 @@ async def _go_on(ada: Agent, saved: Answer, decided: Answer, write: Callable[[st
     chain = await ada.call("snapshot", "chain", id=decided["id"])
     expect("what led to it", column(chain, "action_type"), ["research", "decision"])
 
-    write("\nWhich files does she need again, in 65 tokens? Each comes as full as it fits.")
-    wanted = {"budget_tokens": 65, "content": True}
+    write("\nWhich files does she need again, in 50 tokens? Each comes as full as it fits.")
+    wanted = {"budget_tokens": 50, "content": True}
     files = await ada.call("session", "prioritize", **wanted)
     expect("the first", files["included"][0]["path"], BASKET)
     expect("its budget", files["tokens_used"] <= wanted["budget_tokens"], True)
