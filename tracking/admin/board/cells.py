@@ -109,7 +109,7 @@ def _detail(held: Held, project: Project) -> SafeString:
 
 
 def _session(name: str) -> SafeString:
-    return format_html('<span class="ctx-quiet" title="{}">{}</span>', name, cut(name, NAME_CHARACTERS))
+    return format_html('<span class="ctx-quiet" title="{}">{},</span>', name, cut(name, NAME_CHARACTERS))
 
 
 def _refused(held: Held, project: Project) -> SafeString | str:

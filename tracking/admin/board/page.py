@@ -60,7 +60,7 @@ def board_context(project: Project, query: Mapping[str, str], may_release: bool)
         else [tree("Held now", live, more_live, state=SILENT if is_narrow else "live")],
         "ended": None if is_narrow else tree("Ended in this period", found.ended, found.more_ended),
         "is_narrow": is_narrow,
-        "holders": len({held.lease.agent_id for held in found.live}),
+        "holders": len({(held.lease.agent_id, held.lease.session) for held in found.live}),
         "refused": sum(held.refused for held in found.live),
         "may_release": may_release,
     }
