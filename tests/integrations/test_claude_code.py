@@ -147,7 +147,8 @@ def test_two_windows_of_one_agent_are_two_holders(client: ClaudeCode, ada_rest: 
     )
     client.ask("Go on", "--resume", client.session)
     assert f"claude-{client.session}" == own
-    assert '"result":"extended"' in client.model.shown(3).replace("\\", "")
+    told = client.model.shown(len(client.model.turns))
+    assert '"result":"extended"' in told.replace("\\", "")
     assert [lease["session"] for lease in items(ada_rest, "leases/")] == ["claude-another"]
 
 
