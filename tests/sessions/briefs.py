@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.toolbox.dispatch import call
-from sessions.briefings.rules.packing import SHARES, Candidate
+from sessions.briefings.rules.candidates import SHARES, Candidate
 
 AT = "2026-11-21T10:00:00Z"
 TEXTS = (
@@ -55,7 +55,7 @@ def _random_row(draw: random.Random, section: str, number: int) -> Candidate:
     )
     by = draw.choice(["ada", "ben", "系统", cut[:30] or "x"])
     is_must = draw.random() < 0.1
-    return Candidate(section, ref, lambda: cut, by, AT, round(draw.random() * 1.8, 3), is_must)
+    return Candidate(section, ref, lambda _: cut, by, AT, round(draw.random() * 1.8, 3), is_must)
 
 
 def some_sections() -> st.SearchStrategy[dict[str, list[Candidate]]]:
@@ -64,7 +64,7 @@ def some_sections() -> st.SearchStrategy[dict[str, list[Candidate]]]:
         Candidate,
         section=st.sampled_from(list(SHARES)),
         ref=st.text(min_size=1, max_size=200),
-        write=st.text(max_size=300).map(lambda text: lambda: text),
+        write=st.text(max_size=300).map(lambda text: lambda _: text),
         by=st.text(min_size=1, max_size=100),
         at=st.just(AT),
         score=st.floats(0, 2),
@@ -82,7 +82,7 @@ def in_order(rows: Sequence[Candidate]) -> list[Candidate]:
 
 def row(section: str, number: int, score: float = 0.5, text: str = "", **rest: Any) -> Candidate:
     text = text or f"{section} {number}: {TEXTS[0]}"
-    return Candidate(section, f"{section}:{number}", lambda: text, "ada", AT, score, **rest)
+    return Candidate(section, f"{section}:{number}", lambda _: text, "ada", AT, score, **rest)
 
 
 def brief(caller: Caller, task: str | None = None, **arguments: Any) -> dict[str, Any]:

@@ -26,10 +26,12 @@ def fill(ben: Caller, count: int = 50) -> None:
     texts = [f"{ben.agent[0]}{n} {text}" for n, text in enumerate([*TEXTS, *BREAKOUTS] * (count // 16 + 1))][
         :count
     ]
-    set_decision_batch(caller=ben, items=[{"key": f"{text[:3]}/x", "value": text} for text in texts])
+    set_decision_batch(caller=ben, items=[{"key": f"{text[:3]}/x", "value": 4 * text} for text in texts])
     for n, text in enumerate(texts):
-        add_constraint(caller=ben, category=f"c{n}", text=text, priority="critical" if n % 5 == 0 else "low")
-        add_memory(caller=ben, title=text[:50], content=text)
+        add_constraint(
+            caller=ben, category=f"c{n}", text=4 * text, priority="critical" if n % 5 == 0 else "low"
+        )
+        add_memory(caller=ben, title=text[:50], content=4 * text)
     send_message_batch(caller=ben, items=[{"text": text, "to": ["ada"]} for text in texts])
 
 
@@ -58,7 +60,7 @@ def test_answers_have_at_most_their_budget(mail: int, task: str | None, ada: Cal
 
 
 def test_the_largest_answers_are_whole(ada: Caller, ben: Caller) -> None:
-    for part in range(2):
+    for part in range(3):
         fill(Caller(ben.project, f"{part}{'名字' * 45}"), 50)
     urgent(ben)
     answer = brief(ada, budget_tokens=20_000)

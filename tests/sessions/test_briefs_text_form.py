@@ -14,7 +14,7 @@ from memory.constraints.services import add_constraint
 from memory.decisions.services.decisions import set_decision
 from memory.memories.services.memories import add_memory
 from messaging.services.messages import send_message
-from sessions.briefings.rules.packing import SHARES, Candidate
+from sessions.briefings.rules.candidates import SHARES, Candidate
 from sessions.briefings.selectors.brief import NOTE, brief, pack_briefing
 from sessions.sittings.services.sessions import save_session
 from tests.sessions.briefs import AT, BREAKOUTS, TEXTS
@@ -49,7 +49,7 @@ def packed(*rows: Candidate) -> str:
 def candidate(
     section: str = "memories", text: str = "text", ref: str = "memory:1", by: str = "ada"
 ) -> Candidate:
-    return Candidate(section, ref, lambda: text, by, AT, 1.0)
+    return Candidate(section, ref, lambda _: text, by, AT, 1.0)
 
 
 def test_the_form() -> None:

@@ -281,7 +281,7 @@ def test_rules_leave_the_paths_clear(ada: Caller, ben: Caller) -> None:
 # -- Order and limits ------------------------------------------------------------------------------
 
 
-def test_constraints_come_by_priority_then_by_how_specific_their_reason_is(ada: Caller, ben: Caller) -> None:
+def test_what_names_the_path_comes_before_what_holds_everywhere(ada: Caller, ben: Caller) -> None:
     low = rule(ben, "low", "src/api/login.py", priority="low")
     everywhere = rule(ben, "everywhere", layer=None, priority="high")
     scope = rule(ben, "scope", scopes=["api"], priority="high")
@@ -291,7 +291,7 @@ def test_constraints_come_by_priority_then_by_how_specific_their_reason_is(ada: 
     exact = rule(ben, "exact", "src/api/login.py", priority="high")
     critical = rule(ben, "critical", layer=None, priority="critical")
     assert list(whys(ada, "constraints", "src/api/login.py")) == (
-        [critical, exact, wide, widest, deep_scope, scope, everywhere, low]
+        [critical, exact, low, wide, widest, deep_scope, scope, everywhere]
     )
 
 

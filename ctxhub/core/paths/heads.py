@@ -24,6 +24,13 @@ def head_of(pattern: str) -> str:
     return head
 
 
+def specificity(pattern: str) -> tuple[int, int]:
+    """Sorts globs by how much they fix: the segments of the head, then the letters outside wildcards."""
+    head = head_of(pattern)
+    fixed = len(pattern) - sum(pattern.count(wildcard) for wildcard in WILDCARDS)
+    return (head.count("/") + 1 if head else 0), fixed
+
+
 def heads_above(head: str) -> list[str]:
     """The head and every shorter one: src/api -> "", src, src/api."""
     segments = head.split("/") if head else []

@@ -84,6 +84,16 @@ def outline(text: str, at_most: int) -> tuple[list[Section], int]:
     return list(_sections(text, marks, at_most)), len(marks)
 
 
+def without_first_headings(text: str) -> str:
+    """A text from its first line that is no heading; the text itself if it has only headings."""
+    start = 0
+    for mark in _marks(text):
+        if text[start : mark.start].strip():
+            break
+        start = mark.end
+    return text[start:].lstrip() or text
+
+
 def _sections(text: str, marks: Sequence[_Mark], at_most: int | None) -> Iterator[Section]:
     line, at = 1, 0
     for mark, end in islice(zip(marks, _ends(marks, len(text)), strict=True), at_most):

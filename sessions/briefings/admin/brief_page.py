@@ -16,7 +16,7 @@ from ctxhub.core.text.parts import as_json
 from ctxhub.core.text.token_count import count_tokens
 from sessions.briefings.admin.forms import AGENTS, BRIEF_DEFAULTS, TEXT, BriefForm
 from sessions.briefings.admin.rows import ShownRow, shown_rows
-from sessions.briefings.rules.packing import Candidate
+from sessions.briefings.rules.candidates import Candidate
 from sessions.briefings.rules.text_form import section_text
 from sessions.briefings.selectors.brief import Briefing, brief, section_of
 
@@ -127,5 +127,5 @@ def _sections(project: Project, found: Briefing, costs: Mapping[str, int]) -> li
 
 def _left_out(rows: Sequence[Candidate], chosen: Sequence[Candidate]) -> list[Candidate]:
     """The best rows that were not chosen."""
-    ids = {id(one) for one in chosen}
-    return [one for one in rows if id(one) not in ids][:LEFT_SHOWN]
+    places = {one.place for one in chosen}
+    return [one for one in rows if one.place not in places][:LEFT_SHOWN]

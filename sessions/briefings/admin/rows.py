@@ -7,7 +7,7 @@ from typing import TypeVar
 from ctxhub.core.accounts.selectors.agents import ids_of_names
 from ctxhub.core.admin import refs
 from ctxhub.core.kit.frozen import frozen
-from sessions.briefings.rules.packing import Candidate
+from sessions.briefings.rules.candidates import Candidate
 
 Name = TypeVar("Name", bound=Hashable)
 

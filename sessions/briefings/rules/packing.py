@@ -1,98 +1,45 @@
 """Packs the rows of a briefing into a budget of tokens.
 
-First what must be read (critical constraints, urgent messages), then each section up to its share, which
-passes on what it leaves over, then the rows with the highest score per token.
+First what must be read (critical constraints, urgent messages, constraints of a path that was asked for),
+then each section up to its share, which passes on what it leaves over, then the rows with the highest score
+per token. Room that is left then makes the texts longer.
 """
 
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from functools import cached_property
+from dataclasses import replace
 from heapq import heapify, heappop, heappush
 from itertools import count, islice
 
 from ctxhub.core.kit.answers import size
 from ctxhub.core.kit.frozen import frozen
-from ctxhub.core.links import ObjectKey
+from sessions.briefings.rules.candidates import CUT, ROW_TOKENS, SHARES, Candidate, Packed
 
-# The share of each section, in percent of the budget without the envelope, in the order of the answer.
-SHARES = {
-    "session": 15,
-    "constraints": 20,
-    "decisions": 25,
-    "messages": 10,
-    "leases": 5,
-    "changes": 5,
-    "memories": 12,
-    "snapshots": 8,
-}
 # Before an edit, in the order of importance: who else is there, and what must hold.
 CHECK_SHARES = {"leases": 20, "changes": 10, "constraints": 40, "decisions": 30}
 ENVELOPE = 60
 # What must be read takes at most this share of the budget, or so many tokens where that is more. The rest of
 # it competes with other rows by a lower score.
-MUSTS = 25
+MUSTS = 2 * SHARES["constraints"]
 FEW_MUSTS = 200
 LATE_MUST = 0.3
+# Its text is cut to this where it does not fit as a whole.
+MUST_TOKENS = 12
 # With a task, rows with a lower score get no share: they may fill what is left over.
 GOOD = 0.7
-# How many rows of each section may fill what the shares leave over.
-WAITING = 20
+# The most urgent rows of these sections get the rest of the share, whatever their score, in one line each.
+KEPT = ("constraints",)
+LINE_TOKENS = 24
+# The most that a section gets while rows of others wait, in percent: long notes are many.
+AT_MOST = {"memories": 25}
+# How many rows of each section may fill what the shares leave over; more where there is room for more.
+WAITING, TOKENS_PER_WAITING = 20, 40
 # How many rows that do not fit are tried before a section ends; so many compete for what is left over.
 REFUSALS = 3
-
-
-@frozen(slots=False)
-class Candidate:
-    """A row that may be in a briefing.
-
-    `score`: 0 to 1, comparable between sections; `is_must`: it must be read, and is packed first. `write`
-    makes the text: it is called only for rows that may fit. `key`: the object, if it may be stale.
-    """
-
-    section: str
-    ref: str
-    write: Callable[[], str]
-    by: str
-    at: str
-    score: float
-    is_must: bool = False
-    why: str = ""
-    version: str = ""
-    key: ObjectKey | None = None
-
-    @cached_property
-    def text(self) -> str:
-        return self.write()
-
-    @property
-    def row(self) -> list[str]:
-        return self.row_with(self.text)
-
-    def row_with(self, text: str) -> list[str]:
-        return [self.ref, text, self.by, self.at, *([self.why] if self.why else [])]
-
-
-@dataclass(slots=True)
-class Packed:
-    """The rows chosen, in the order in which they were; and how many were considered, by section."""
-
-    chosen: list[Candidate] = field(default_factory=list)
-    considered: Mapping[str, int] = field(default_factory=dict)
-    names: Sequence[str] = tuple(SHARES)
-
-    def sections(self) -> dict[str, list[Candidate]]:
-        """The chosen rows by section, in the order of the answer."""
-        rows: dict[str, list[Candidate]] = {}
-        for name in self.names:
-            if found := [one for one in self.chosen if one.section == name]:
-                rows[name] = found
-        return rows
-
-    def omitted(self) -> dict[str, int]:
-        chosen = self.sections()
-        left = {name: total - len(chosen.get(name, ())) for name, total in self.considered.items()}
-        return {name: left[name] for name in self.names if left.get(name)}
+# The lengths of texts in turn, where no row waits for the room; then the whole text.
+LENGTHS = (ROW_TOKENS, 240)
+# Less room makes no text longer.
+LEAST_ROOM = 16
 
 
 @frozen
@@ -108,8 +55,13 @@ class Form:
     head: int
 
 
-def json_form(measure: Callable[[Packed], int]) -> Form:
-    return Form(measure, lambda one: size(one.row) + 1, lambda one: size(one.row_with("")) + 1, head=20)
+def json_form(
+    measure: Callable[[Packed], int], row: Callable[[Candidate, str], list[str]] = Candidate.row_with
+) -> Form:
+    """`row` makes the row of a candidate with a text."""
+    return Form(
+        measure, lambda one: size(row(one, one.text)) + 1, lambda one: size(row(one, "")) + 1, head=20
+    )
 
 
 def pack(
@@ -138,8 +90,9 @@ def pack(
     packed.chosen = packer.taken
     _cut(packed, budget, form)
     _top_up(packed, packer, budget, form)
-    position = {id(one): n for rows in sections.values() for n, one in enumerate(rows)}
-    packed.chosen.sort(key=lambda one: (not one.is_must, position[id(one)]))
+    _lengthen(packed, packer, budget, form)
+    position = {one.place: n for rows in sections.values() for n, one in enumerate(rows)}
+    packed.chosen.sort(key=lambda one: (not one.is_must, position[one.place]))
     return packed
 
 
@@ -151,35 +104,38 @@ class _Packer:
         self.room = max(budget - ENVELOPE, 0)
         self.left = self.room
         self.taken: list[Candidate] = []
-        self._ids: set[int] = set()
-        self._begun: set[str] = set()
-        self._tokens: dict[int, int] = {}
+        self._places: set[int] = set()
+        self._spent: dict[str, int] = {}
+        # By row and length of its text.
+        self._tokens: dict[tuple[int, int], int] = {}
         self._least: dict[int, int] = {}
 
     def tokens(self, one: Candidate) -> int:
         """The tokens of a row alone."""
-        if id(one) not in self._tokens:
-            self._tokens[id(one)] = self.form.row(one)
-        return self._tokens[id(one)]
+        key = one.place, one.length
+        if key not in self._tokens:
+            self._tokens[key] = self.form.row(one)
+        return self._tokens[key]
 
     def least(self, one: Candidate) -> int:
         """The tokens of a row if they are known, else those without its text."""
-        if (tokens := self._tokens.get(id(one))) is not None:
+        if (tokens := self._tokens.get((one.place, one.length))) is not None:
             return tokens
-        if id(one) not in self._least:
-            self._least[id(one)] = self.form.least(one)
-        return self._least[id(one)]
+        if one.place not in self._least:
+            self._least[one.place] = self.form.least(one)
+        return self._least[one.place]
 
     def head(self, one: Candidate) -> int:
-        return 0 if one.section in self._begun else self.form.head
+        return 0 if one.section in self._spent else self.form.head
 
     def cost(self, one: Candidate) -> int:
         return self.tokens(one) + self.head(one)
 
     def take(self, one: Candidate) -> None:
-        self.left -= self.cost(one)
-        self._begun.add(one.section)
-        self._ids.add(id(one))
+        cost = self.cost(one)
+        self.left -= cost
+        self._spent[one.section] = self._spent.get(one.section, 0) + cost
+        self._places.add(one.place)
         self.taken.append(one)
 
     def take_at_once(self, one: Candidate) -> None:
@@ -192,76 +148,114 @@ class _Packer:
 
         Without those that do not fit into what is left by then. A few rows of a section compete at a time,
         and one that fits makes room for the next. The text of a row is written once it may be the best: until
-        then, its tokens are taken for fewer.
+        then, its tokens are taken for fewer. What a section may not have while others wait comes last.
         """
         numbers = count()
         rows = {name: self._late_rows(name) for name in self.shares}
         first = (one for few in rows.values() for one in islice(few, REFUSALS))
         waiting = [self._waiting(one, next(numbers)) for one in first]
-        heapify(waiting)
-        while waiting:
-            _, number, one = heappop(waiting)
-            if self.least(one) + self.head(one) > self.left:
-                continue
-            if id(one) not in self._tokens:
-                self.tokens(one)
-                heappush(waiting, self._waiting(one, number))
-                continue
-            yield one
-            if following := next(rows[one.section], None):
-                heappush(waiting, self._waiting(following, next(numbers)))
+        late: list[tuple[float, int, Candidate]] = []
+        for is_late in (False, True):
+            heapify(waiting)
+            while waiting:
+                weight, number, one = heappop(waiting)
+                if self.least(one) + self.head(one) > self.left:
+                    continue
+                if not is_late and self.least(one) > self._allowed(one.section):
+                    late.append((weight, number, one))
+                    continue
+                if (one.place, one.length) not in self._tokens:
+                    self.tokens(one)
+                    heappush(waiting, self._waiting(one, number))
+                    continue
+                yield one
+                if following := next(rows[one.section], None):
+                    heappush(waiting, self._waiting(following, next(numbers)))
+            waiting = late
 
     def _late_rows(self, name: str) -> Iterator[Candidate]:
-        rows = islice(self._left_in(name), WAITING)
+        rows = islice(self._left_in(name), max(WAITING, self.left // TOKENS_PER_WAITING))
         return iter(sorted(rows, key=_late_score, reverse=True))
 
     def _waiting(self, one: Candidate, number: int) -> tuple[float, int, Candidate]:
         return -_late_score(one) / self.least(one), number, one
 
+    def _allowed(self, name: str) -> int:
+        """What a section may still get while rows of others wait."""
+        return self.room * AT_MOST.get(name, 100) // 100 - self._spent.get(name, 0)
+
     def musts(self) -> tuple[list[Candidate], list[Candidate]]:
-        """What must be read: the first of each section, and all others."""
-        musts = [[one for one in self._left_in(name) if one.is_must] for name in self.shares]
-        return [rows[0] for rows in musts if rows], [one for rows in musts for one in rows[1:]]
+        """What must be read: the first of each section and the first that is named, and all others."""
+        firsts, others = list[Candidate](), list[Candidate]()
+        for name in self.shares:
+            seen = set[bool]()
+            for one in self._left_in(name):
+                if one.is_must:
+                    (others if one.is_named in seen else firsts).append(one)
+                    seen.add(one.is_named)
+        return firsts, sorted(others, key=lambda one: one.is_named)
 
     def take_musts(self) -> None:
         """Take what must be read: the first of each section, then the most urgent of all."""
         least = self.left - max(self.room * MUSTS // 100, min(self.left, FEW_MUSTS))
         for rows in self.musts():
-            self._take_some(sorted(rows, key=lambda one: -one.score), self.left - least)
+            self._take_some(sorted(rows, key=_urgency), self.left - least)
 
     def take_first_must(self, fits: Callable[[Candidate], bool]) -> None:
-        """Take the most urgent row that fits as the only one."""
-        firsts, _ = self.musts()
-        for one in sorted(firsts, key=lambda one: -one.score):
-            if fits(one):
-                self.take_at_once(one)
-                return
+        """Take the most urgent row that fits as the only one, if need be with less of its text."""
+        for one in sorted(self.musts()[0], key=_urgency):
+            for form in _forms(one):
+                if fits(form):
+                    self.take_at_once(form)
+                    return
 
     def take_shares(self, good: float) -> None:
         over = 0
         for name, share in self.shares.items():
-            allowance = self.room * share // 100 + over
-            spent = sum(self.cost(one) for one in self.taken if one.section == name)
-            rows = [one for one in self._left_in(name) if _late_score(one) >= good]
-            over = self._take_some(rows, min(allowance - spent, self.left))
+            own = self.room * share // 100
+            spent = self._spent.get(name, 0)
+            allowance = min(own + over - spent, self._allowed(name), self.left)
+            self._take_some([one for one in self._left_in(name) if _late_score(one) >= good], allowance)
+            if name in KEPT:
+                self._take_lines(name, own - self._spent.get(name, 0))
+            over = max(own + over - max(self._spent.get(name, 0), spent), 0)
 
-    def _take_some(self, rows: Sequence[Candidate], allowance: int) -> int:
-        """Take the first rows that fit; returns what they leave of the allowance."""
+    def _take_lines(self, name: str, allowance: int) -> None:
+        """Take the most urgent rows of a section, with a line of each."""
+        urgent = sorted((one for one in self._left_in(name) if one.urgency), key=lambda one: -one.urgency)
+        self._take_some([one.of_length(LINE_TOKENS) for one in urgent], min(allowance, self.left))
+
+    def _take_some(self, rows: Sequence[Candidate], allowance: int) -> None:
+        """Take the first rows that fit; of what must be read at least a line."""
         refused = 0
         for one in rows:
-            if (cost := self.cost(one)) <= allowance:
-                allowance -= cost
-                self.take(one)
-            elif (refused := refused + 1) == REFUSALS:
-                break
-        return max(allowance, 0)
+            for form in _forms(one):
+                if (cost := self.cost(form)) <= allowance:
+                    allowance -= cost
+                    self.take(form)
+                    break
+            else:
+                if (refused := refused + 1) == REFUSALS:
+                    return
 
     def fill(self) -> None:
         for one in self.waiting():
             self.take(one)
 
     def _left_in(self, name: str) -> Iterator[Candidate]:
-        return (one for one in self.sections.get(name, ()) if id(one) not in self._ids)
+        return (one for one in self.sections.get(name, ()) if one.place not in self._places)
+
+
+def _urgency(one: Candidate) -> tuple[bool, float]:
+    """Sorts what must be read: what holds everywhere first."""
+    return one.is_named, -one.score
+
+
+def _forms(one: Candidate) -> Iterator[Candidate]:
+    """A row, and if it must be read also with less of its text."""
+    yield one
+    if one.is_must:
+        yield one.of_length(MUST_TOKENS)
 
 
 def _late_score(one: Candidate) -> float:
@@ -290,8 +284,35 @@ def _top_up(packed: Packed, packer: _Packer, budget: int, form: Form) -> None:
     for one in packer.waiting():
         packed.chosen.append(one)
         if (tokens := form.measure(packed)) <= budget:
+            packer.take(one)
             packer.left = budget - tokens
         else:
             packed.chosen.pop()
             if (refused := refused + 1) == REFUSALS:
                 return
+
+
+def _lengthen(packed: Packed, packer: _Packer, budget: int, form: Form) -> None:
+    """Let texts say more with the room that is left: what must be read first, then by score."""
+    room = budget - form.measure(packed)
+    shorter: list[tuple[int, Candidate]] = []
+    best = sorted(range(len(packed.chosen)), key=lambda n: _rank(packed.chosen[n]))
+    for length in (*LENGTHS, budget):
+        for number in best:
+            if room < LEAST_ROOM:
+                break
+            one = packed.chosen[number]
+            longer = one.of_length(min(length, packer.tokens(one) + room))
+            if CUT not in one.text or longer.length <= one.length:
+                continue
+            if 0 <= (more := packer.tokens(longer) - packer.tokens(one)) <= room:
+                shorter.append((number, one))
+                packed.chosen[number] = longer
+                room -= more
+    while shorter and form.measure(packed) > budget:
+        number, one = shorter.pop()
+        packed.chosen[number] = one
+
+
+def _rank(one: Candidate) -> tuple[bool, float]:
+    return not one.is_must, -one.score

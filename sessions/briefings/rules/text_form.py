@@ -4,10 +4,9 @@ from collections.abc import Callable, Mapping, Sequence
 
 from ctxhub.core.text.sentences import in_one_line
 from ctxhub.core.text.token_count import count_tokens
-from sessions.briefings.rules.packing import Candidate, Form, Packed
-
-DAY = 10
-"""The characters of a date."""
+from sessions.briefings.rules.candidates import Candidate, Packed
+from sessions.briefings.rules.packing import Form
+from sessions.briefings.rules.writers import day_of
 
 
 def as_text(note: str, sections: Mapping[str, Sequence[Candidate]], omitted: int, cursor: str) -> str:
@@ -20,22 +19,18 @@ def as_text(note: str, sections: Mapping[str, Sequence[Candidate]], omitted: int
 
 
 def section_text(name: str, rows: Sequence[Candidate]) -> str:
-    return f"## {name}\n" + "\n".join(map(line_of, rows))
+    return f"## {name}\n" + "\n".join(_line(one, one.text) for one in rows)
 
 
 def text_form(measure: Callable[[Packed], int]) -> Form:
     return Form(
         measure,
-        lambda one: count_tokens(line_of(one)) + 1,
+        lambda one: count_tokens(_line(one, one.text)) + 1,
         lambda one: count_tokens(_line(one, "")) + 1,
         head=6,
     )
 
 
-def line_of(one: Candidate) -> str:
-    return _line(one, one.text)
-
-
 def _line(one: Candidate, text: str) -> str:
-    line = f"- {one.ref}: {text} ({one.by}, {one.at[:DAY]})"
+    line = f"- {one.ref}: {text} ({one.by}, {day_of(one.at)})"
     return in_one_line("".join(character if character.isprintable() else " " for character in line))

@@ -19,8 +19,10 @@ from ctxhub.core.kit.inputs import clean_moment, clean_query
 from ctxhub.core.kit.tool_names import is_offered, operation
 from ctxhub.core.registry import ids_named
 from ctxhub.core.text.token_count import count_tokens
-from sessions.briefings.rules.packing import GOOD, Candidate, Packed, json_form, pack
+from sessions.briefings.rules.candidates import Candidate, Packed
+from sessions.briefings.rules.packing import GOOD, json_form, pack
 from sessions.briefings.rules.text_form import as_text, text_form
+from sessions.briefings.rules.writers import any_writer, day_of, short_names
 from sessions.briefings.selectors.candidates import read_candidates
 from sessions.briefings.selectors.questions import RANKED_KINDS, News, ask
 from sessions.briefings.selectors.staleness import with_stale_marked
@@ -51,6 +53,7 @@ class Section(TypedDict):
 class BriefAnswer(TypedDict):
     note: str
     sections: list[Section]
+    agents: NotRequired[dict[str, str]]
     tokens: int
     omitted: NotRequired[dict[str, int] | int]
     cursor: str
@@ -99,12 +102,16 @@ class Briefing:
         return answer
 
     def _answer(self, tokens: int) -> BriefAnswer:
+        rows = self.rows()
+        short = short_names(one.by for some in rows.values() for one in some)
         answer = BriefAnswer(
             note=self.note,
-            sections=[section_of(name, rows) for name, rows in self.rows().items()],
+            sections=[section_of(name, some, short) for name, some in rows.items()],
             tokens=tokens,
             cursor=str(self.cursor),
         )
+        if short:
+            answer["agents"] = {name: by for by, name in short.items()}
         if omitted := self.packed.omitted():
             answer["omitted"] = sum(omitted.values()) if self.budget < SMALL_BUDGET else omitted
         if self.mail:
@@ -159,7 +166,10 @@ def pack_briefing(
     form = (
         text_form(lambda packed: count_tokens(briefing(packed).text()))
         if is_text
-        else json_form(lambda packed: size(briefing(packed)._answer(budget)))
+        else json_form(
+            lambda packed: size(briefing(packed)._answer(budget)),
+            lambda one, text: [one.ref, text, any_writer(one.by), day_of(one.at)],
+        )
     )
     return briefing(pack(sections, budget, form, good=good))
 
@@ -170,8 +180,14 @@ def clean_budget(value: int, least: int = LEAST_BUDGET) -> int:
     return value
 
 
-def section_of(name: str, rows: Sequence[Candidate]) -> Section:
-    return Section(name=name, columns=list(COLUMNS), rows=[one.row for one in rows])
+def section_of(name: str, rows: Sequence[Candidate], short: Mapping[str, str] | None = None) -> Section:
+    """A section as it is sent. `short`: the short names of agents, by name."""
+    known = short or {}
+    return Section(
+        name=name,
+        columns=list(COLUMNS),
+        rows=[[one.ref, one.text, known.get(one.by, one.by), day_of(one.at)] for one in rows],
+    )
 
 
 def _note_of_empty(caller: Caller) -> str:

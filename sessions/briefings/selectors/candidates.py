@@ -1,6 +1,6 @@
 """Reads the rows that may be in a briefing, the best of each section first."""
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime, timedelta
 from functools import partial
 
@@ -11,7 +11,7 @@ from ctxhub.core.search.documents import Document
 from ctxhub.core.search.selectors.rankings import ObjectKey
 from memory.snapshots.selectors.predictions import find_predicted
 from messaging.selectors.inbox import find_inbox
-from sessions.briefings.rules.packing import Candidate
+from sessions.briefings.rules.candidates import Candidate
 from sessions.briefings.rules.topics import shared_topics, topics_of
 from sessions.briefings.selectors.questions import News, Question
 from sessions.briefings.selectors.row_texts import one_line, read_documents, row_text
@@ -86,7 +86,7 @@ def messages(question: Question) -> list[Candidate]:
         )
         for row, _ in found
     ]
-    return sorted(rows, key=lambda one: (not one.is_must, -one.score))
+    return sorted(rows, key=lambda one: one.order)
 
 
 def leases(question: Question) -> list[Candidate]:
@@ -170,7 +170,6 @@ OTHERS: Mapping[str, Callable[[Question], list[Candidate]]] = {
 def read_candidates(question: Question) -> dict[str, list[Candidate]]:
     """The candidates of each section, best first, at most MOST of each."""
     urgent = urgent_constraints(question.project_id, MOST)
-    critical = {("constraint", each) for each, priority in urgent.items() if priority == Priority.CRITICAL}
     scores = {
         "constraints": constraints(question, urgent),
         "decisions": decisions(question),
@@ -181,7 +180,7 @@ def read_candidates(question: Question) -> dict[str, list[Candidate]]:
         scores = {section: _new(question, question.new, kind) for section, kind in KINDS.items()}
     return {
         **_written(
-            question, {section: _best(found, question.most) for section, found in scores.items()}, critical
+            question, {section: _best(found, question.most) for section, found in scores.items()}, urgent
         ),
         **{section: read(question) for section, read in OTHERS.items()},
     }
@@ -214,14 +213,19 @@ def _best(scores: Scores, most: int) -> Scores:
 
 
 def _written(
-    question: Question, sections: Mapping[str, Scores], critical: Collection[ObjectKey]
+    question: Question, sections: Mapping[str, Scores], urgent: Mapping[int, int]
 ) -> dict[str, list[Candidate]]:
-    """The candidates for objects, with the texts of their documents; those not in force are left out."""
+    """The candidates for objects, with the texts of their documents; those not in force are left out.
+
+    Of constraints the critical ones come first, then those of the paths, the more specific first.
+    """
     documents = read_documents(question.project_id, (key for scores in sections.values() for key in scores))
     names = agent_names(question.project_id, (document.agent_id for document in documents.values()))
     shared = _shared_topics(question, documents)
 
     def candidate(section: str, key: ObjectKey, document: Document, score: float) -> Candidate:
+        urgency = urgent.get(key[1], 0) if section == "constraints" else 0
+        is_named = section == "constraints" and key in question.bearing and urgency != Priority.CRITICAL
         return Candidate(
             section=section,
             ref=document.ref,
@@ -229,7 +233,10 @@ def _written(
             by=names.get(document.agent_id or 0, "system"),
             at=format_time(document.at),
             score=score + TOPICS * shared.get(key, 0.0),
-            is_must=key in critical,
+            is_must=is_named or urgency == Priority.CRITICAL,
+            is_named=is_named,
+            specific=question.bearing.get(key, ()) if is_named else (),
+            urgency=urgency,
             version=document.version,
             key=key,
         )
@@ -242,7 +249,7 @@ def _written(
         ]
         for section, scores in sections.items()
     }
-    return {section: sorted(rows, key=lambda one: -one.score) for section, rows in found.items()}
+    return {section: sorted(rows, key=lambda one: one.order) for section, rows in found.items()}
 
 
 def _newest_first(

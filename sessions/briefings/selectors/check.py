@@ -22,13 +22,14 @@ from ctxhub.core.kit.listing import Fitting, Listing, Show
 from ctxhub.core.kit.priority import Priority
 from ctxhub.core.kit.tool_names import operation
 from ctxhub.core.paths.case import Compared, compared_by
-from ctxhub.core.paths.heads import head_of
+from ctxhub.core.paths.heads import specificity
 from ctxhub.core.paths.reading import reader_of
 from ctxhub.core.paths.selectors import find_bearings
 from ctxhub.core.search.documents import Document
-from ctxhub.core.search.selectors.rankings import Rankings, rank_objects
+from ctxhub.core.search.selectors.rankings import ObjectKey, Rankings, rank_objects
 from ctxhub.core.toolbox.argument_types import About, RowsOf, Time
-from sessions.briefings.rules.packing import CHECK_SHARES, Candidate, Packed, json_form, pack
+from sessions.briefings.rules.candidates import Candidate, Packed
+from sessions.briefings.rules.packing import CHECK_SHARES, json_form, pack
 from sessions.briefings.rules.scopes import scopes_of
 from sessions.briefings.selectors.brief import clean_budget
 from sessions.briefings.selectors.row_texts import one_line, read_documents, row_text
@@ -49,8 +50,8 @@ INTENT = 5
 # What is left of the text of the row that decides, where the budget has no room for more.
 SHORT_TOKENS = 12
 KINDS = {"constraints": "constraint", "decisions": "decision"}
-# How an object bears on a path, the most specific first.
-BY_PATH, BY_SCOPE, BY_INTENT, EVERYWHERE = range(4)
+# How an object bears on a path, what was said of the path itself first.
+BY_PATH, BY_SCOPE, EVERYWHERE, BY_INTENT = range(4)
 
 
 class CheckRow(TypedDict):
@@ -77,24 +78,33 @@ class CheckAnswer(TypedDict):
 
 @frozen
 class Reason:
-    """Why an object bears on a path. `depth`: how many folders the glob fixes; lower `basis` first."""
+    """Why an object bears on a path: lower `basis` first, then the more specific glob or scope."""
 
     basis: int
-    depth: int
     why: str
+    specific: tuple[int, ...] = ()
 
     @property
-    def order(self) -> tuple[int, int]:
-        return self.basis, -self.depth
+    def order(self) -> tuple[int, list[int]]:
+        return self.basis, [-part for part in self.specific]
 
 
 @frozen
 class Rule:
-    """A constraint or decision that bears on the paths. `priority` is 0 for decisions."""
+    """A constraint or decision that bears on the paths. `priority`: 0 for decisions; `match`: the intent."""
 
     id: int
     priority: int
     reason: Reason
+    match: float = 0.0
+
+    @property
+    def is_must(self) -> bool:
+        return self.priority == Priority.CRITICAL or (self.priority > 0 and self.reason.basis == BY_PATH)
+
+    @property
+    def order(self) -> tuple[bool, tuple[int, list[int]], int, float]:
+        return self.priority != Priority.CRITICAL, self.reason.order, -self.priority, -self.match
 
 
 @frozen
@@ -191,7 +201,10 @@ def _rules(
 ) -> tuple[Sections, dict[str, int]]:
     """The constraints and decisions that bear on the paths, and how many there are."""
     reasons, rankings = _reasons(project_id, patterns, intent, compared)
-    ordered = {section: _in_order(project_id, kind, reasons[kind]) for section, kind in KINDS.items()}
+    ordered = {
+        section: _in_order(project_id, kind, reasons[kind], rankings.scores)
+        for section, kind in KINDS.items()
+    }
     best = {section: found[:MOST] for section, found in ordered.items()}
     documents = read_documents(project_id, ((KINDS[name], rule.id) for name in best for rule in best[name]))
     names = agent_names(project_id, (document.agent_id for document in documents.values()))
@@ -205,7 +218,8 @@ def _rules(
             by=names.get(document.agent_id or 0, "system"),
             at=format_time(document.at),
             score=1 / (position + 1),
-            is_must=rule.priority == Priority.CRITICAL,
+            is_must=rule.is_must,
+            is_named=rule.reason.basis == BY_PATH and rule.priority != Priority.CRITICAL,
             why=rule.reason.why,
             key=(kind, rule.id),
         )
@@ -222,12 +236,17 @@ def _rules(
     return with_stale_marked(project_id, rows, reorders=False), counts
 
 
-def _in_order(project_id: int, kind: str, reasons: Mapping[int, Reason]) -> list[Rule]:
-    """The objects in force: by priority, then by how specific the reason is, then the newest."""
+def _in_order(
+    project_id: int, kind: str, reasons: Mapping[int, Reason], matches: Mapping[ObjectKey, float]
+) -> list[Rule]:
+    """The objects in force as `Rule.order` says, the newest first of equal ones."""
     sorting = sorting_of(project_id, kind, list(reasons)) if reasons else {}
     newest = sorted(sorting, key=lambda object_id: (sorting[object_id][1], object_id), reverse=True)
-    rules = [Rule(object_id, sorting[object_id][0], reasons[object_id]) for object_id in newest]
-    return sorted(rules, key=lambda rule: (-rule.priority, rule.reason.order))
+    rules = [
+        Rule(object_id, sorting[object_id][0], reasons[object_id], matches.get((kind, object_id), 0.0))
+        for object_id in newest
+    ]
+    return sorted(rules, key=lambda rule: rule.order)
 
 
 def _reasons(
@@ -249,19 +268,18 @@ def _reasons(
     scopes = scopes_of(patterns)
     for kind in KINDS.values():
         for object_id, scope in with_scopes(project_id, kind, scopes) if scopes else ():
-            add(kind, object_id, Reason(BY_SCOPE, scope.count("/"), f"scope {scope}"))
+            add(kind, object_id, Reason(BY_SCOPE, f"scope {scope}", (scope.count("/"),)))
     rankings = rank_objects(project_id, intent, list(KINDS.values()), limit=INTENT) if intent else Rankings()
     best = sorted(rankings.scores.items(), key=lambda item: -item[1])[:INTENT]
     for (kind, object_id), score in best:
-        add(kind, object_id, Reason(BY_INTENT, 0, f"intent {score:.2f}".replace("0.", ".")))
+        add(kind, object_id, Reason(BY_INTENT, f"intent {score:.2f}".replace("0.", ".")))
     return reasons, rankings
 
 
 def _by_pattern(pattern: str) -> Reason:
     if not pattern:
-        return Reason(EVERYWHERE, 0, "everywhere")
-    head = head_of(pattern)
-    return Reason(BY_PATH, len(head.split("/")) if head else 0, f"path {pattern}")
+        return Reason(EVERYWHERE, "everywhere")
+    return Reason(BY_PATH, f"path {pattern}", specificity(pattern))
 
 
 def _row(one: Candidate) -> list[Any]:
@@ -271,8 +289,8 @@ def _row(one: Candidate) -> list[Any]:
 
 def _shorter_and_shorter(one: Candidate) -> Iterator[Candidate]:
     """A row, with less and less of it; who is there, and until when, stays."""
-    short = replace(one, write=partial(one_line, one.text, SHORT_TOKENS))
-    yield from (one, short, replace(short, at=""), replace(short, at="", write=str))
+    short = one.of_length(SHORT_TOKENS)
+    yield from (one, short, replace(short, at=""), replace(short, at="", write=lambda _: ""))
 
 
 def _lease(row: LeaseRow, speaker: Speaker, now: datetime) -> Candidate:

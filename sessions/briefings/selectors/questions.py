@@ -1,6 +1,6 @@
 """What a briefing is asked for: the task, the paths that it names, and what matches it."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import field
 from datetime import datetime
 from functools import cached_property
@@ -9,16 +9,16 @@ from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.paths.bearing import bears_on
 from ctxhub.core.paths.case import compared_by
+from ctxhub.core.paths.heads import specificity
 from ctxhub.core.paths.selectors import find_bearings
 from ctxhub.core.search.selectors.rankings import ObjectKey, Rankings, rank_objects
 from sessions.briefings.rules.task_paths import paths_in
 
 RANKED_KINDS = ("constraint", "decision", "message", "memory", "snapshot")
-KINDS_WITH_PATHS = ("constraint", "decision", "memory")
 # How many objects of each kind are ranked: more for a larger budget.
 LEAST_RANKED, MOST_RANKED, TOKENS_PER_RANKED = 30, 60, 50
-# What a match of a path adds to a score.
-PATH_SCORE = 0.5
+# What a match of a path adds to a score: little for memories, of which many name the same folders.
+PATH_SCORES = {"constraint": 0.5, "decision": 0.5, "memory": 0.1}
 GOOD_MATCH = 0.2
 
 
@@ -32,14 +32,17 @@ class News:
 
 @frozen(slots=False)
 class Question:
-    """`now` is the time of the answer. `new`: with `since`, the objects that others changed after it."""
+    """`now` is the time of the answer. `new`: with `since`, the objects that others changed after it.
+
+    `bearing`: the objects with globs of the paths, and how specific the most specific is.
+    """
 
     caller: Caller
     task: str
     now: datetime
     paths: Sequence[str] = ()
     rankings: Rankings = field(default_factory=Rankings)
-    bearing: frozenset[ObjectKey] = frozenset()
+    bearing: Mapping[ObjectKey, tuple[int, int]] = field(default_factory=dict)
     new: News | None = None
     most: int = MOST_RANKED
 
@@ -58,7 +61,7 @@ class Question:
 
     def score(self, key: ObjectKey) -> float:
         """How well an object matches the task; 0 if it does not."""
-        bonus = PATH_SCORE if key in self.bearing else 0.0
+        bonus = PATH_SCORES[key[0]] if key in self.bearing else 0.0
         return self.rankings.scores.get(key, 0.0) / self.best + bonus
 
     def matching(self, kind: str) -> list[int]:
@@ -80,14 +83,22 @@ class Question:
 def ask(caller: Caller, task: str, now: datetime, budget: int, new: News | None = None) -> Question:
     most = min(max(budget // TOKENS_PER_RANKED, LEAST_RANKED), MOST_RANKED)
     paths = paths_in(task)
-    bearings = find_bearings(caller.project_id, paths, KINDS_WITH_PATHS, compared_by(caller)) if paths else []
     return Question(
         caller,
         task,
         now,
         paths,
         rank_objects(caller.project_id, task, RANKED_KINDS, limit=most) if task else Rankings(),
-        frozenset((each.kind, each.object_id) for each in bearings if each.pattern),
+        _bearing(caller, paths) if paths else {},
         new,
         most,
     )
+
+
+def _bearing(caller: Caller, paths: Sequence[str]) -> dict[ObjectKey, tuple[int, int]]:
+    """The objects with globs of the paths, and how specific the most specific is."""
+    found: dict[ObjectKey, tuple[int, int]] = {}
+    for each in find_bearings(caller.project_id, paths, list(PATH_SCORES), compared_by(caller)):
+        if each.pattern:
+            found[each.key] = max(found.get(each.key, (0, 0)), specificity(each.pattern))
+    return found

@@ -6,7 +6,7 @@ from functools import partial
 
 from ctxhub.core.links import ObjectKey
 from ctxhub.core.paths.selectors import Stale, find_stale
-from sessions.briefings.rules.packing import Candidate
+from sessions.briefings.rules.candidates import Candidate
 
 LOWERED = 0.85
 
@@ -24,7 +24,7 @@ def with_stale_marked(project_id: int, sections: Sections, *, reorders: bool) ->
     for name, section in sections.items() if stale else ():
         if any(one.key in stale for one in section):
             rows_marked = [_marked(one, stale) for one in section]
-            marked[name] = sorted(rows_marked, key=lambda one: -one.score) if reorders else rows_marked
+            marked[name] = sorted(rows_marked, key=lambda one: one.order) if reorders else rows_marked
     return marked
 
 
@@ -37,5 +37,5 @@ def _marked(one: Candidate, stale: Mapping[ObjectKey, Stale]) -> Candidate:
     )
 
 
-def _text(one: Candidate, stale: Stale) -> str:
-    return f"{one.text} [{stale}]"
+def _text(one: Candidate, stale: Stale, max_tokens: int) -> str:
+    return f"{one.write(max_tokens)} [{stale}]"
