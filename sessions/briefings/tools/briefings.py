@@ -46,8 +46,9 @@ def brief(
     """Get what bears on a task, in one answer of at most `budget_tokens` (60..20000; left out: 1500).
 
     Sections: session (where you stopped), constraints, decisions, messages (unread), leases and changes of
-    others, memories, snapshots; rows ref, text, by, at. get reads a ref whole; `omitted` counts what did not
-    fit. `since`: the `cursor` of an earlier brief, then only what others changed after it, and unread mail.
+    others, memories, snapshots; rows ref, text, by (a long name is in `agents`), at (the day). get reads a
+    ref whole; `omitted` counts what did not fit. `since`: the `cursor` of an earlier brief, then only what
+    others changed after it, and unread mail.
     """
     found = read_brief(
         caller=caller, task=task, budget_tokens=budget_tokens, since=since, mail=count_urgent(caller)
