@@ -331,3 +331,47 @@ def test_paths_release_what_the_own_session_holds(ada: Caller) -> None:
     lease(window(ada, "two"), exclusive=False)
     assert release_leases(caller=window(ada, "one"), paths=[FILE]) == {"released": 1}
     assert [name for _, name in held(ada)] == ["two"]
+
+
+@pytest.mark.parametrize("named", [FILE, "src/**"])
+def test_paths_that_another_session_holds_are_told_with_its_lease(
+    ada: Caller, ben: Caller, named: str
+) -> None:
+    with time_machine.travel(NOON, tick=False):
+        first = lease(window(ada, "claude-1a2b"), minutes=30)
+        lease(window(ada, "claude-9z"), "docs/**")
+        lease(window(ben, "claude-9z"), "src/other.py", minutes=60)
+    with time_machine.travel(NOON + timedelta(minutes=12), tick=False):
+        with pytest.raises(NotFound) as raised:
+            release_leases(caller=window(ada, "claude-9z"), paths=[named])
+        assert release_leases(caller=window(ada, "claude-9z"), lease_id=first) == {"released": 1}
+    assert raised.value.message == (
+        f"lease:{first} ({FILE}) is held by another session of yours"
+        " (claude-1a2b, last heard of 12 minutes ago, until 12:30Z)."
+    )
+    assert raised.value.hint == f"If it is over: file release lease_id={first}."
+
+
+def test_of_several_the_last_to_expire_is_told_first(ada: Caller) -> None:
+    ids = [
+        lease(window(ada, name), f"src/{name}.py", minutes=m) for name, m in (("a", 9), ("b", 20), ("c", 5))
+    ]
+    with pytest.raises(NotFound) as raised:
+        release_leases(caller=window(ada, "two"), paths=["src/**"])
+    assert raised.value.message.startswith(f"lease:{ids[1]} (src/b.py) ")
+    assert raised.value.hint == f"If it is over: file release lease_id={ids[1]}. Also {ids[0]}, {ids[2]}."
+
+
+def test_another_agents_lease_is_not_offered_for_release(ada: Caller, ben: Caller) -> None:
+    lease(window(ben, "one"))
+    with pytest.raises(NotFound) as raised:
+        release_leases(caller=window(ada, "two"), paths=[FILE])
+    assert (raised.value.message, raised.value.hint) == (f"You hold no live lease on '{FILE}'.", "")
+
+
+def test_what_the_own_session_holds_nearby_is_told_first(ada: Caller) -> None:
+    lease(window(ada, "one"))
+    own = lease(window(ada, "two"), "src/mine.py")
+    with pytest.raises(InvalidInput) as raised:
+        release_leases(caller=window(ada, "two"), paths=["src/**"])
+    assert raised.value.hint == f"Lease {own} is on 'src/mine.py'. Name it by lease_id."

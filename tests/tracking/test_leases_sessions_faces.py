@@ -7,7 +7,10 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from ctxhub.core.kit.caller import Caller
+from ctxhub.core.kit.errors import NotFound
+from ctxhub.core.kit.tool_names import naming_tools
 from ctxhub.core.refusals.services import WRITER
+from ctxhub.core.text.token_count import count_tokens
 from ctxhub.core.toolbox.dispatch import call
 from messaging.services.messages import send_message
 from sessions.sittings.services.sessions import save_session
@@ -96,6 +99,30 @@ def test_two_windows_of_claude_code_on_stdio_are_two_holders(ada: Caller, tool: 
         assert one.call(*call, paths=[FILE])["result"] == "created"
         assert "another session of yours (claude-1a2b," in two.call(*call, paths=[FILE])["message"]
         assert unnamed.call(*call, paths=[FILE])["result"] == "created"
+
+
+def test_paths_of_another_session_are_told_with_the_release_that_works(
+    ada_mcp: McpClient, ada_rest: RestClient
+) -> None:
+    made = lease_in(ada_mcp, "claude-1a2b")["lease_id"]
+    told = ada_mcp.call("file", "release", paths=[FILE], session="claude-9z")
+    assert (told["error"], told["hint"]) == ("not_found", f"If it is over: file release lease_id={made}.")
+    assert told["message"].startswith(
+        f"lease:{made} ({FILE}) is held by another session of yours (claude-1a2b,"
+    )
+    assert count_tokens(f"{told['message']} {told['hint']}") <= 55
+    two = {HEADER: "claude-9z"}
+    refused = ada_rest.post("leases/release/", {"paths": [FILE]}, two)
+    assert (refused.status, refused.body) == (404, told)
+    assert ada_rest.post("leases/release/", {"lease_id": made}, two).body == {"released": 1}
+
+
+@pytest.mark.django_db
+def test_a_flat_client_is_told_the_flat_name_of_release(ada: Caller) -> None:
+    acquire_lease(caller=ada.in_session("one"), paths=[FILE])
+    with naming_tools(flat=True), pytest.raises(NotFound) as raised:
+        release_leases(caller=ada.in_session("two"), paths=[FILE])
+    assert "file_release lease_id=" in raised.value.hint
 
 
 # -- A window that goes on, and one that ends ------------------------------------------------------
@@ -231,6 +258,7 @@ def test_a_refusal_names_the_session_that_was_refused(ada_mcp: McpClient, ada_re
         ("file", {"action": "lease", "paths": ["src/b.py"]}),
         ("check", {"paths": ["src/b.py"]}),
         ("file", {"action": "release", "all": True}),
+        ("file", {"action": "release", "paths": ["src/c.py"]}),
     ],
 )
 def test_a_session_costs_one_statement_more(ada: Caller, tool: str, arguments: dict[str, Any]) -> None:

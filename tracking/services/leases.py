@@ -121,7 +121,7 @@ def release_leases(
 ) -> ReleaseAnswer:
     """Release one lease of the caller's agent, or all of its session and of the parts of that.
 
-    `paths` name the agent's live leases on them, if these hold no other path and each path has one.
+    `paths` name the session's live leases on them, if these hold no other path and each path has one.
     Where no other session of the agent was heard of for 15 minutes, also what it holds without one. A call
     without a session releases all that is held without one, and tells of the rest in `hint`. A lease
     that has already ended is not counted. Another agent's lease needs `force`, which requires the scope
@@ -145,8 +145,7 @@ def release_leases(
         if all:
             leases = [lease for lease in held if speaker.releases(lease.holder, at)]
         elif patterns:
-            own = [lease for lease in held if speaker.holder.is_same(lease.holder)]
-            leases = leases_named(caller, patterns, own)
+            leases = leases_named(caller, speaker, patterns, held, at)
         else:
             assert lease_id is not None
             lease = _own_lease(caller, lease_id, "release", is_forced=force)
