@@ -12,7 +12,8 @@ from tests import stdio
 from tests.hub import LiveHub, Reply, RestClient
 from tests.integrations.claude_code import ClaudeCode, installed_client, make_patient
 from tests.integrations.hook import HOOK, ROOT, Workplace
-from tests.integrations.model_stand_in import StandIn, standing_in, text, use
+from tests.integrations.model_stand_in import StandIn, Step, standing_in, text, use
+from tests.timing import wait_until
 
 pytestmark = [pytest.mark.one_engine, pytest.mark.needs_npm]
 
@@ -150,6 +151,102 @@ def test_two_windows_of_one_agent_are_two_holders(client: ClaudeCode, ada_rest: 
     told = client.model.shown(len(client.model.turns))
     assert '"result":"extended"' in told.replace("\\", "")
     assert [lease["session"] for lease in items(ada_rest, "leases/")] == ["claude-another"]
+
+
+def describe_login(at: Path) -> list[Step]:
+    """Leases docs/**, and writes into it."""
+    return [
+        use("mcp__ctxhub__file", action="lease", paths=["docs/**"]),
+        use("Write", file_path=str(at / "docs" / "auth.md"), content="JWT\n"),
+        text("Half done."),
+    ]
+
+
+def go_on(at: Path, old: str, new: str) -> list[Step]:
+    """Edits what it wrote, and leases it again."""
+    file = str(at / "docs" / "auth.md")
+    return [
+        use("Read", file_path=file),
+        use("Edit", file_path=file, old_string=old, new_string=new),
+        use("mcp__ctxhub__file", action="lease", paths=["docs/**"]),
+        text("Done."),
+    ]
+
+
+def is_extended(client: ClaudeCode) -> bool:
+    return '"result":"extended"' in client.model.shown(len(client.model.turns)).replace("\\", "")
+
+
+def holders(rest: RestClient) -> list[str]:
+    return [lease["session"] for lease in items(rest, "leases/")]
+
+
+def refused_to_another(rest: RestClient) -> str:
+    """Which session of Ada's is in the way of another one."""
+    refused = rest.post("leases/", {"paths": ["docs/auth.md"]}, {"Ctxhub-Session": "claude-another"})
+    assert refused.status == 409, refused.body
+    session: str = refused.body["current"]["session"]
+    return session
+
+
+def test_a_window_that_is_cleared_goes_on_with_what_it_holds(
+    client: ClaudeCode, ada_rest: RestClient
+) -> None:
+    """In a terminal: what it leased is its next session's, and the first one's again when that is resumed."""
+    at = client.workplace.repository
+    with client.window() as window:
+        client.model.then(*describe_login(at))
+        window.say("Describe the login")
+        [first] = holders(ada_rest)
+        assert first.startswith("claude-")
+
+        # The hook of the new session may still run when the client is at rest.
+        window.say("/clear")
+        wait_until(lambda: first not in holders(ada_rest))
+        [second] = holders(ada_rest)
+        assert refused_to_another(ada_rest) == second
+        client.model.then(*go_on(at, "JWT", "Sessions"))
+        window.say("Go on")
+        assert (at / "docs" / "auth.md").read_text() == "Sessions\n"
+        assert is_extended(client)
+        assert holders(ada_rest) == [second]
+
+        window.say(f"/resume {first.removeprefix('claude-')}")
+        wait_until(lambda: holders(ada_rest) == [first])
+        assert refused_to_another(ada_rest) == first
+        client.model.then(*go_on(at, "Sessions", "Cookies"))
+        window.say("Once more")
+        assert (at / "docs" / "auth.md").read_text() == "Cookies\n"
+        assert is_extended(client)
+
+        window.leave()
+    assert holders(ada_rest) == []
+
+
+@OVER_STDIO
+def test_a_stdio_server_that_keeps_its_first_session_is_the_one_that_goes_on(
+    client: ClaudeCode, ada_rest: RestClient
+) -> None:
+    """Without a hook that names the session in each call, twice cleared."""
+    settings = client.workplace.repository / ".claude" / "settings.json"
+    named = settings.read_text()
+    settings.write_text(named.replace("|mcp__(?:plugin_ctxhub_)?ctxhub__.*", ""))
+    assert settings.read_text() != named
+    at = client.workplace.repository
+    with client.talking() as talk:
+        client.model.then(*describe_login(at))
+        first = talk.say("Describe the login")["session_id"]
+        assert holders(ada_rest) == [f"claude-{first}"]
+        for old, new in (("JWT", "Sessions"), ("Sessions", "Cookies")):
+            talk.say("/clear")
+            client.model.then(*go_on(at, old, new))
+            session = talk.say("Go on")["session_id"]
+            assert session != first
+            assert (at / "docs" / "auth.md").read_text() == f"{new}\n"
+            assert is_extended(client)
+            assert holders(ada_rest) == [f"claude-{session}"]
+            assert refused_to_another(ada_rest) == f"claude-{session}"
+    assert holders(ada_rest) == []
 
 
 @OVER_STDIO
