@@ -362,6 +362,20 @@ def test_of_several_the_last_to_expire_is_told_first(ada: Caller) -> None:
     assert raised.value.hint == f"If it is over: file release lease_id={ids[1]}. Also {ids[0]}, {ids[2]}."
 
 
+def test_of_many_paths_three_are_told(ada: Caller) -> None:
+    many = lease(window(ada, "one"), *[f"src/{n}.py" for n in range(1, 8)])
+    told = (
+        f"lease:{many} (src/1.py, src/2.py, src/3.py and 4 more) is held by another session of yours (one, "
+    )
+    for refused in (
+        lambda: release_leases(caller=window(ada, "two"), paths=["src/**"]),
+        lambda: lease(window(ada, "two"), "src/7.py"),
+    ):
+        with pytest.raises((NotFound, Conflict)) as raised:
+            refused()
+        assert raised.value.message.startswith(told)
+
+
 def test_another_agents_lease_is_not_offered_for_release(ada: Caller, ben: Caller) -> None:
     lease(window(ben, "one"))
     with pytest.raises(NotFound) as raised:

@@ -28,6 +28,7 @@ from tracking.sql.leases import HeldPath, LeaseRow
 
 # A holder that was not seen for so long is silent.
 SILENT_AFTER = timedelta(minutes=30)
+SHOWN_PATHS = 3
 COLUMNS = ("lease_id", "paths", "by", "session", "exclusive", "reason", "expires", "fence")
 
 
@@ -161,8 +162,10 @@ def leased_paths(project_id: int, speaker: Speaker, now: datetime) -> list[str]:
 
 def held_by_own_session(speaker: Speaker, lease: LeaseRow, now: datetime) -> str:
     """Says which other session of the agent holds a lease, and when it was last heard of."""
+    more = len(lease.paths) - SHOWN_PATHS
+    paths = ", ".join(lease.paths[:SHOWN_PATHS]) + (f" and {more} more" if more > 0 else "")
     return (
-        f"lease:{lease.id} ({', '.join(lease.paths)}) is held by another session of yours"
+        f"lease:{lease.id} ({paths}) is held by another session of yours"
         f" ({said_of_session(speaker, lease, now)}, until {format_time(lease.expires_at)[11:16]}Z)."
     )
 
