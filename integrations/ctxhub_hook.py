@@ -48,6 +48,8 @@ PAUSE_SECONDS = 30
 # Why a session ends or starts while its window stays; the next one begins within this time.
 GOING_ON = ("clear", "resume")
 GOES_ON_SECONDS = 60
+# A hub that was not reached then is told later, until the session that ended is silent and in nobody's way.
+UNTOLD_SECONDS = 900
 MOST_INPUT_BYTES = 16_000_000
 MOST_ANSWER_BYTES = 1_000_000
 PROJECT_CACHED_SECONDS = 3_600
@@ -615,6 +617,20 @@ class Event:
         self.hub.store.write(name, {})
         return text_of(left, "session")
 
+    def keep_untold(self, before: str) -> None:
+        """Note which session this one goes on from while the hub does not know; "" once it does."""
+        state = self.hub.store.read(self.file)
+        if before:
+            state["before"] = {"session": before, "at": time.time()}
+        elif not state.pop("before", None):
+            return
+        self.hub.store.write(self.file, state)
+
+    def untold(self) -> str:
+        before = dict_of(self.hub.store.read(self.file), "before")
+        is_late = time.time() - number_of(before, "at") > UNTOLD_SECONDS
+        return "" if is_late else text_of(before, "session")
+
     def window_file(self) -> str:
         return "window-{}.json".format(digest(self.hub.file, client_process()))
 
@@ -710,10 +726,18 @@ def begin(event: Event) -> None:
     if not event.window:
         return
     before = event.session_before() if text_of(event.values, "source") in GOING_ON else ""
-    event.hub.post("sessions/begin/", {"continues": before} if before != event.window and before else {})
+    pass_on(event, before if before != event.window and before else event.untold())
+
+
+def pass_on(event: Event, before: str) -> None:
+    event.hub.post("sessions/begin/", {"continues": before} if before else {})
+    is_told = 0 < event.hub.status < 500
+    event.keep_untold("" if is_told else before)
 
 
 def submit_prompt(event: Event) -> Json | None:
+    if before := event.untold():
+        pass_on(event, before)
     text = event.hub.get_text("nudge/")
     return context(event, cut_at_line(text, NUDGE_CHARACTERS))
 

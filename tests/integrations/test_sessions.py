@@ -54,6 +54,26 @@ def test_a_new_window_takes_nothing_of_one_that_goes_on(at_stub: Workplace, stub
     assert begun(stub) == [("claude-new", {})]
 
 
+def test_what_the_hub_was_not_told_is_passed_on_at_the_next_prompt(at_stub: Workplace, stub: StubHub) -> None:
+    at_stub.event("session_end", reason="clear")
+    stub.answers["sessions/begin/"] = Answer({}, 503)
+    at_stub.event("session_start_startup", source="clear", session_id="new")
+    at_stub.event("user_prompt_submit", session_id="another")
+    at_stub.event("user_prompt_submit", session_id="new")
+    del stub.answers["sessions/begin/"]
+    for _ in range(2):
+        at_stub.event("user_prompt_submit", session_id="new")
+    assert begun(stub) == [("claude-new", {"continues": WINDOW})] * 3
+
+
+def test_a_hub_that_refuses_to_begin_is_told_once(at_stub: Workplace, stub: StubHub) -> None:
+    at_stub.event("session_end", reason="clear")
+    stub.answers["sessions/begin/"] = Answer({}, 400)
+    at_stub.event("session_start_startup", source="clear", session_id="new")
+    at_stub.event("user_prompt_submit", session_id="new")
+    assert begun(stub) == [("claude-new", {"continues": WINDOW})]
+
+
 # -- Subagents -------------------------------------------------------------------------------------
 
 
