@@ -35,6 +35,11 @@ def flag(name: str, *, default: bool) -> bool:
     return _read(name, default, _to_bool)
 
 
+def names_file(name: str) -> bool:
+    """Whether a variable has a path: something with a slash or an extension."""
+    return any(mark in text(name) for mark in "/\\.")
+
+
 def number(name: str, default: int, *, at_least: int = 0, at_most: int = 1_000_000) -> int:
     def to_number(raw: str) -> int:
         value = int(raw)

@@ -18,7 +18,8 @@ WEB = env.flag("CTXHUB_WEB", default=True)
 
 # -- Who may talk to this hub ----------------------------------------------------------------------
 
-DEBUG = env.flag("CTXHUB_DEBUG", default=False)
+# In a client's environment it names the file of the hooks' log, and the stdio server inherits it.
+DEBUG = not env.names_file("CTXHUB_DEBUG") and env.flag("CTXHUB_DEBUG", default=False)
 _read_key = partial(env.secret_key, "CTXHUB_SECRET_KEY", VAR_DIR / "secret_key", "CTXHUB_VAR_DIR")
 # Without a configured key, the hub creates one on first use, so that a failing command leaves no file.
 SECRET_KEY: Any = _read_key() if env.text("CTXHUB_SECRET_KEY") else SimpleLazyObject(_read_key)

@@ -329,3 +329,13 @@ def test_nothing_is_told_of_the_names_that_are_read(root: Path) -> None:
     names = re.findall(r"^#([A-Z_]+)=", EXAMPLE.read_text(), re.MULTILINE)
     (root / ".env").write_text("".join(f"{name}=1\n" for name in names))
     assert list(unread_variables()) == []
+
+
+@pytest.mark.parametrize(
+    ("value", "is_file"),
+    [("/tmp/x.log", True), ("x.log", True), ("C:\\x", True), ("true", False), ("", False)],
+)
+def test_a_file_is_told_from_a_flag(value: str, is_file: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The hooks and the hub share CTXHUB_DEBUG: a log, or a flag."""
+    monkeypatch.setenv("CTXHUB_DEBUG", value)
+    assert env.names_file("CTXHUB_DEBUG") is is_file

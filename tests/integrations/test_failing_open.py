@@ -244,6 +244,13 @@ def test_the_log_tells_what_happened_without_the_token(at_stub: Workplace, tmp_p
     assert log.stat().st_mode & 0o077 == 0
 
 
+def test_the_flag_of_the_hub_is_no_file(at_stub: Workplace) -> None:
+    """A shell may have `CTXHUB_DEBUG=true` for a server that is being worked on."""
+    at_stub.variables["CTXHUB_DEBUG"] = "true"
+    assert at_stub.event("session_start_startup").context
+    assert not list(at_stub.folder.rglob("true"))
+
+
 def test_a_log_that_cannot_be_written_does_no_harm(at_stub: Workplace) -> None:
     at_stub.variables["CTXHUB_DEBUG"] = str(at_stub.folder)
     assert at_stub.event("session_start_startup").context
