@@ -172,7 +172,7 @@ def test_pads_and_workflows_near_their_limits(client: Client, ada: Caller) -> No
 
 
 def test_what_is_stale_is_one_sentence(client: Client, ada: Caller, ben: Caller) -> None:
-    write_rows(ada, ["src/**"])
+    write_rows(ada, ["src/**", "src/a.py"])
     change(ben, "src/a.py", "src/b.py")
     assert told(client) == [
         "1 constraint, 1 decision and 1 memory may no longer hold: src/** changed twice, first just now"

@@ -27,7 +27,7 @@ def client(apollo: Project) -> Client:
 @pytest.fixture
 def pages(ada: Caller, ben: Caller) -> list[str]:
     """The pages of a stale decision, constraint and memory."""
-    refs = write_rows(ada, ["src/**"])
+    refs = write_rows(ada, ["src/a.py", "src/b.py"])
     call(ada, "decision", {"action": "set", "key": "fresh", "value": "JWT", "paths": ["docs/**"]})
     change(ben, "src/a.py", "src/b.py")
     ids = {row.kind: row.object_id for row in PathPattern.objects.in_project(ada.project_id).filter(stale=2)}

@@ -18,7 +18,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def refs(ada: Caller) -> list[str]:
-    return write_rows(ada, ["src/**"])
+    return write_rows(ada, ["src/a.py", "src/b.py"])
 
 
 @pytest.fixture

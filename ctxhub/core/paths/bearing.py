@@ -29,6 +29,11 @@ def bearing_patterns(patterns: Sequence[str], paths: Sequence[str]) -> set[str]:
     return {each for each in not_exempting(patterns) if any(bears_on(each, path) for path in found)}
 
 
+def is_named(patterns: Sequence[str], path: str) -> bool:
+    """Whether one of the patterns, which bear on a path, is the path of this file itself, and no folder."""
+    return path in not_exempting(patterns) and not _may_be_several(path)
+
+
 def bears_on(pattern: str, path: str) -> bool:
     """Whether a pattern matches a path, or overlaps it if the path is a glob itself."""
     if pattern in (EVERYWHERE, path):

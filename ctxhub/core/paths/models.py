@@ -13,7 +13,8 @@ class PathPattern(ProjectRow):
 
     `head`: the folders that all its files lie in, without wildcards; "" if there are none. The first row of
     an object (`position` 0) counts in `stale` the changes of such files since the object was last written or
-    confirmed; `stale_since` is the time of the first of them.
+    confirmed, as `core/paths/services/counting.py` says; `stale_since` is the time of the first of them, and
+    `folders_at` of the last that counted for a day below folder globs.
     """
 
     kind = models.CharField(max_length=30)
@@ -23,6 +24,7 @@ class PathPattern(ProjectRow):
     head = PathField(max_length=HEAD_LENGTH, blank=True)
     stale = models.PositiveIntegerField(default=0)
     stale_since = models.DateTimeField(null=True, blank=True)
+    folders_at = models.DateTimeField(null=True, blank=True)
 
     class Meta(ProjectRow.Meta):
         # People see the first rows of stale objects alone.

@@ -12,7 +12,7 @@ from ctxhub.core.kit.rows import Computed, Row
 
 @frozen(kw_only=True)
 class PathRow(Row):
-    """`stale`: how many changes of the files were recorded since the row was last written or confirmed."""
+    """`stale`: how many changes of the files count since the row was last written or confirmed."""
 
     paths: Sequence[str] = ()
     stale: int = 0

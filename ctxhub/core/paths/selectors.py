@@ -37,7 +37,7 @@ class Bearing:
 
 @frozen
 class Stale:
-    """How many changes of the files of an object were not looked at, and when the first was."""
+    """How many changes of the files of an object count as not looked at, and when the first was."""
 
     count: int
     since: datetime

@@ -22,19 +22,21 @@ class NewEvent(NamedTuple):
 
 
 class Written(NamedTuple):
-    """Who wrote a row last, and when."""
+    """Who wrote a row last, and when. `folders_at`: of the change that counted last for its day."""
 
     agent_id: int | None
     at: datetime
+    folders_at: datetime | None
 
 
 class NewChanges(NamedTuple):
-    """How many new changes bear on an object, and when the first was."""
+    """How many new changes count on an object, when the first was, and the new `folders_at`."""
 
     kind: str
     object_id: int
     changes: int
     since: datetime
+    folders_at: datetime | None
 
 
 def read_position(project_id: int) -> tuple[int, int]:
@@ -74,23 +76,37 @@ def read_events(
     ]
 
 
-def read_written(table: str, project_id: int, ids: Sequence[int]) -> dict[int, Written]:
-    """By the ids of rows of a table of objects with paths."""
+def read_written(kind: str, table: str, project_id: int, ids: Sequence[int]) -> dict[int, Written]:
+    """By the ids of rows of a kind and its table of objects with paths."""
     where, values = sql.by_ids("d", project_id, ids)
-    found = sql.rows(f"SELECT d.id, d.agent_id, d.updated_at FROM {table} d WHERE {where}", values)
-    return {row_id: Written(agent_id, sql.read_time(at)) for row_id, agent_id, at in found}
+    found = sql.rows(
+        f"""
+        SELECT d.id, d.agent_id, d.updated_at, (SELECT p.folders_at FROM core_pathpattern p
+            WHERE p.kind = %s AND p.object_id = d.id AND p.position = 0)
+        FROM {table} d WHERE {where}""",
+        [kind, *values],
+    )
+    return {
+        row_id: Written(agent_id, sql.read_time(at), folders_at and sql.read_time(folders_at))
+        for row_id, agent_id, at, folders_at in found
+    }
 
 
 def add_changes(changes: Sequence[NewChanges]) -> None:
     """Add to the counts, which the first row of each object has."""
     moment = "::timestamptz" if connection.vendor == "postgresql" else ""
-    records = ", ".join([f"(%s, %s, %s, %s{moment})"] * len(changes))
-    values = [value for each in changes for value in (*each[:3], sql.stored_time(each.since))]
+    records = ", ".join([f"(%s, %s, %s, %s{moment}, %s{moment})"] * len(changes))
+    values = [
+        value
+        for each in changes
+        for value in (*each[:3], *(at and sql.stored_time(at) for at in (each.since, each.folders_at)))
+    ]
     sql.execute(
         f"""
-        WITH new(kind, object_id, changes, since) AS (VALUES {records})
+        WITH new(kind, object_id, changes, since, folders_at) AS (VALUES {records})
         UPDATE core_pathpattern
-        SET stale = stale + new.changes, stale_since = coalesce(stale_since, new.since)
+        SET stale = stale + new.changes, stale_since = coalesce(stale_since, new.since),
+            folders_at = coalesce(new.folders_at, core_pathpattern.folders_at)
         FROM new
         WHERE core_pathpattern.kind = new.kind AND core_pathpattern.object_id = new.object_id
             AND core_pathpattern.position = 0""",

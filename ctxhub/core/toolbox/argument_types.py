@@ -378,4 +378,10 @@ Time = Annotated[str, About(schema={"format": "date-time"})]
 # In answers.
 LinesOfHit = Annotated[str, About("Of a long text: the lines to read around the hit, as `lines` of get.")]
 SizeOfHit = Annotated[int, About("Of a long text: its length in characters.")]
-StaleChanges = Annotated[int, About("How many changes of its files nobody has confirmed it against.")]
+StaleChanges = Annotated[
+    int,
+    About(
+        "How many changes of its files nobody has confirmed it against; below folder globs a day of them"
+        " counts once."
+    ),
+]

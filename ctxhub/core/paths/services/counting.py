@@ -1,11 +1,14 @@
 """Counts changes of files on the objects that bear on them: the objects are stale until confirmed.
 
+Each change of a file that an object names by its path counts. Below the folder globs of an object a day of
+changes counts once, however many files and globs: a hundred files of one piece of work say no more than one.
+
 Not in the transaction of the change. A cursor says up to which event changes are counted, so that every
 process may count, and none is lost or counted twice.
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from datetime import datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from functools import partial
 from typing import Any
 
@@ -19,7 +22,7 @@ from ctxhub.core.kit.background import BackgroundWriter
 from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.kit.transactions import write_transaction
 from ctxhub.core.links import ObjectKey
-from ctxhub.core.paths.bearing import EVERYWHERE, bear_on, bears_on
+from ctxhub.core.paths.bearing import EVERYWHERE, bear_on, bears_on, is_named
 from ctxhub.core.paths.case import Compared, as_written, compared_in
 from ctxhub.core.paths.selectors import Bearing, find_candidates, nouns_with_paths, patterns_that_exempt
 from ctxhub.core.paths.sql import (
@@ -45,6 +48,9 @@ PASSED_AT_LEAST = 1_000
 
 ChangedPath = Callable[[str, Mapping[str, Any]], str | None]
 """The path of the changed file by the ref and the data of an event; None if the event marks nothing."""
+
+Bears = Mapping[str, Mapping[ObjectKey, bool]]
+"""The objects that bear on each path, and whether one of their patterns is the path itself."""
 
 # By noun of the event. The app that records changes registers how it names their files.
 changed_paths: dict[str, ChangedPath] = {}
@@ -88,20 +94,38 @@ def count_batch(project_id: int, at_most: int = EVENTS_AT_ONCE) -> bool:
     return not is_last
 
 
-def _new_changes(
-    project_id: int, changes: Sequence[FileChange], bearing: Mapping[str, set[ObjectKey]]
-) -> list[NewChanges]:
-    """How many of the changes each object does not know. `bearing`: the objects by path.
+def _new_changes(project_id: int, changes: Sequence[FileChange], bearing: Bears) -> list[NewChanges]:
+    """How many of the changes that each object does not know count on it; only the objects with some.
 
     An object whose patterns have changed meanwhile was written after the changes, so it knows them.
     """
     written = _read_written(project_id, {key for keys in bearing.values() for key in keys})
-    times: dict[ObjectKey, list[datetime]] = {}
+    named: dict[ObjectKey, list[datetime]] = {}
+    below: dict[ObjectKey, list[datetime]] = {}
     for change in changes:
-        for key in bearing[change.path]:
+        for key, is_by_name in bearing[change.path].items():
             if key in written and is_news(change, written[key]):
-                times.setdefault(key, []).append(change.at)
-    return [NewChanges(*key, len(times[key]), min(times[key])) for key in sorted(times)]
+                (named if is_by_name else below).setdefault(key, []).append(change.at)
+    found = []
+    for key in sorted(named.keys() | below.keys()):
+        days = first_of_days(below.get(key, ()), written[key].folders_at)
+        if times := [*named.get(key, ()), *days]:
+            found.append(NewChanges(*key, len(times), min(times), max(days, default=None)))
+    return found
+
+
+def first_of_days(times: Iterable[datetime], after: datetime | None) -> Sequence[datetime]:
+    """The first time of each day (UTC) of these, without the days up to that of `after`."""
+    last = _day(after) if after else date.min
+    firsts: dict[date, datetime] = {}
+    for at in sorted(times):
+        if _day(at) > last:
+            firsts.setdefault(_day(at), at)
+    return list(firsts.values())
+
+
+def _day(at: datetime) -> date:
+    return at.astimezone(UTC).date()
 
 
 def is_news(change: FileChange, written: Written) -> bool:
@@ -110,8 +134,8 @@ def is_news(change: FileChange, written: Written) -> bool:
     return passed > (AUTHOR_KNOWS if change.agent_id == written.agent_id else AT_ONCE)
 
 
-def _objects_by_path(project_id: int, paths: Collection[str]) -> Mapping[str, set[ObjectKey]]:
-    """The objects that bear on the path by a glob."""
+def _objects_by_path(project_id: int, paths: Collection[str]) -> Bears:
+    """The objects that bear on the path by a glob or by its name."""
     named = sorted(paths)
     candidates = find_candidates(project_id, named, list(nouns_with_paths())) if named else []
     found = _matching(named, candidates, as_written)
@@ -122,21 +146,22 @@ def _objects_by_path(project_id: int, paths: Collection[str]) -> Mapping[str, se
     return found if found == without_case or compared_in(project_id) is as_written else without_case
 
 
-def _matching(
-    paths: Sequence[str], candidates: Sequence[Bearing], compared: Compared
-) -> Mapping[str, set[ObjectKey]]:
+def _matching(paths: Sequence[str], candidates: Sequence[Bearing], compared: Compared) -> Bears:
     exempting = patterns_that_exempt(candidates)
     keys: dict[str, list[ObjectKey]] = {}
     for each in candidates:
         if each.pattern != EVERYWHERE and each.key not in exempting:
             keys.setdefault(compared(each.pattern), []).append(each.key)
-    objects: dict[str, set[ObjectKey]] = {path: set() for path in paths}
+    objects: dict[str, dict[ObjectKey, bool]] = {path: {} for path in paths}
     for path, found in objects.items():
         file = compared(path)
-        found.update(key for pattern, known in keys.items() if bears_on(pattern, file) for key in known)
-        found.update(
-            key for key, patterns in exempting.items() if bear_on(list(map(compared, patterns)), file)
-        )
+        for pattern, known in keys.items():
+            if bears_on(pattern, file):
+                is_by_name = is_named([pattern], file)
+                found.update((key, is_by_name or found.get(key, False)) for key in known)
+        for key, patterns in exempting.items():
+            if bear_on(read := list(map(compared, patterns)), file):
+                found[key] = is_named(read, file)
     return objects
 
 
@@ -148,7 +173,7 @@ def _read_written(project_id: int, keys: Iterable[ObjectKey]) -> Mapping[ObjectK
         (kind, object_id): written
         for kind, noun in nouns_with_paths().items()
         if kind in ids
-        for object_id, written in read_written(noun.model._meta.db_table, project_id, ids[kind]).items()
+        for object_id, written in read_written(kind, noun.model._meta.db_table, project_id, ids[kind]).items()
     }
 
 

@@ -51,7 +51,7 @@ def confirm_objects(kind: str, object_ids: Sequence[int]) -> None:
     if object_ids:
         among, values = sql.among("object_id", object_ids)
         sql.execute(
-            "UPDATE core_pathpattern SET stale = 0, stale_since = NULL"
+            "UPDATE core_pathpattern SET stale = 0, stale_since = NULL, folders_at = NULL"
             f" WHERE kind = %s AND {among} AND {stale_patterns()}",
             [kind, *values],
         )
