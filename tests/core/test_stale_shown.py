@@ -58,6 +58,7 @@ def test_lists_have_a_column_while_a_row_is_stale(
 
 
 def test_a_search_says_it_and_ranks_it_lower(ada: Caller, ben: Caller) -> None:
+    call(ada, "decision", {"action": "set", "key": "fresh", "value": "Cookies", "paths": ["docs/**"]})
     for name in ("one", "two"):
         paths = [f"src/{name}.py"]
         call(ada, "memory", {"action": "add", "title": "Keys rotate", "content": name, "paths": paths})
@@ -116,8 +117,9 @@ def test_a_brief_of_fresh_rows_has_no_mark(ada: Caller, refs: list[str]) -> None
 
 
 def test_a_brief_lists_stale_rows_behind_others_as_good(ada: Caller, ben: Caller) -> None:
-    for key in ("a", "b"):
-        call(ada, "decision", {"action": "set", "key": key, "value": "JWT", "paths": [f"src/{key}.py"]})
+    for key in ("a", "b", "c"):
+        value = "JWT" if key != "c" else "Cookies"
+        call(ada, "decision", {"action": "set", "key": key, "value": value, "paths": [f"src/{key}.py"]})
     first, second = texts(call(ada, "brief", {"task": "JWT"}), "decisions")
     rows = [row[0] for row in call(ada, "brief", {"task": "JWT"})["sections"][0]["rows"]]
     change(ben, f"src/{rows[0].partition(':')[2]}.py")

@@ -39,6 +39,12 @@ class PathPattern(ProjectRow):
             models.Index(
                 fields=("project", "stale_since"), name="core_pathpattern_stale", condition=Q(stale__gt=0)
             ),
+            # Counts the objects of a project that can be stale.
+            models.Index(
+                fields=("project",),
+                name="core_pathpattern_first",
+                condition=Q(position=0, pattern__gt=""),
+            ),
         )
 
     def __str__(self) -> str:

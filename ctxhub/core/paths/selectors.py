@@ -1,6 +1,7 @@
 """Finds the objects that bear on paths, and those that are stale."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import field
 from datetime import datetime
 from posixpath import commonpath
 
@@ -13,7 +14,14 @@ from ctxhub.core.links import ObjectKey
 from ctxhub.core.paths.bearing import EVERYWHERE, bearing_patterns, bears_on
 from ctxhub.core.paths.case import Compared, compared_in
 from ctxhub.core.paths.heads import head_of, heads_above, range_below
-from ctxhub.core.paths.sql import StaleKind, read_patterns, read_stale, read_stale_kinds
+from ctxhub.core.paths.sql import (
+    StaleKind,
+    StaleObject,
+    StaleShare,
+    read_patterns,
+    read_stale,
+    read_stale_kinds,
+)
 from ctxhub.core.registry import Noun, all_nouns
 from ctxhub.core.text.glob_syntax import is_exempting
 from ctxhub.core.text.globs import is_glob
@@ -46,6 +54,19 @@ class Stale:
         return f"stale: {counted(self.count, 'changes')} since {format_time(self.since)[:10]}"
 
 
+@frozen
+class Staleness:
+    """The stale ones of some objects, and how many are stale in their project, if one of them is."""
+
+    objects: Mapping[ObjectKey, Stale] = field(default_factory=dict)
+    share: StaleShare = StaleShare()
+
+    @property
+    def lowered(self) -> Mapping[ObjectKey, Stale]:
+        """Those that rank lower: none where so much is stale that it does not tell objects apart."""
+        return {} if self.share.is_large else self.objects
+
+
 def nouns_with_paths() -> Mapping[str, Noun]:
     """By kind."""
     return {noun.kind: noun for noun in all_nouns() if noun.history and noun.history.has_paths}
@@ -53,16 +74,24 @@ def nouns_with_paths() -> Mapping[str, Noun]:
 
 def find_stale(project_id: int, keys: Iterable[ObjectKey]) -> dict[ObjectKey, Stale]:
     """Those of the objects that are stale, in one query; none if no object of these kinds has paths."""
+    return {each[:2]: Stale(each.changes, each.since) for each in _read_stale(project_id, keys)}
+
+
+def find_staleness(project_id: int, keys: Iterable[ObjectKey]) -> Staleness:
+    """As `find_stale`, also in one query, with the share of the project."""
+    found = _read_stale(project_id, keys, with_share=True)
+    stale = {each[:2]: Stale(each.changes, each.since) for each in found}
+    return Staleness(stale, found[0].share if found else StaleShare())
+
+
+def _read_stale(project_id: int, keys: Iterable[ObjectKey], *, with_share: bool = False) -> list[StaleObject]:
     known = nouns_with_paths()
     asked = {key for key in keys if key[0] in known}
     if not asked:
-        return {}
-    found = read_stale(
-        project_id, sorted({kind for kind, _ in asked}), sorted({row_id for _, row_id in asked})
-    )
-    return {
-        (kind, row_id): Stale(count, since) for kind, row_id, count, since in found if (kind, row_id) in asked
-    }
+        return []
+    kinds, ids = {kind for kind, _ in asked}, {row_id for _, row_id in asked}
+    found = read_stale(project_id, sorted(kinds), sorted(ids), with_share=with_share)
+    return [each for each in found if each[:2] in asked]
 
 
 @frozen

@@ -9,6 +9,9 @@ from django.db import connection
 from ctxhub.core.kit import sql
 from ctxhub.core.paths.stale_rows import stale_patterns
 
+# If more than one in so many objects is stale, it says nothing of one of them.
+ONE_IN = 3
+
 
 class NewEvent(NamedTuple):
     """An event that may be a change of a file."""
@@ -114,19 +117,59 @@ def add_changes(changes: Sequence[NewChanges]) -> None:
     )
 
 
+class StaleShare(NamedTuple):
+    """How many objects of a project are stale, of those that can be: in force, with paths, of every kind.
+
+    `of`: counted up to ONE_IN times `stale`; further ones make no difference.
+    """
+
+    stale: int = 0
+    of: int = 0
+
+    @property
+    def is_large(self) -> bool:
+        """Whether more than one in ONE_IN is stale."""
+        return ONE_IN * self.stale > self.of
+
+
+class StaleObject(NamedTuple):
+    """The count of a stale object, and the time of its first change. `share`: if asked for."""
+
+    kind: str
+    object_id: int
+    changes: int
+    since: datetime
+    share: StaleShare
+
+
 def read_stale(
-    project_id: int, kinds: Sequence[str], ids: Sequence[int]
-) -> list[tuple[str, int, int, datetime]]:
-    """Kind, id, count and time of the first change of the stale objects of these kinds and ids."""
+    project_id: int, kinds: Sequence[str], ids: Sequence[int], *, with_share: bool = False
+) -> list[StaleObject]:
+    """The stale objects of these kinds and ids."""
     of_kinds, kind_values = sql.among("kind", kinds)
     of_ids, id_values = sql.among("object_id", ids)
+    share, share_values = _share(project_id) if with_share else ("0, 0", [])
     found = sql.rows(
         f"""
-        SELECT kind, object_id, stale, stale_since FROM core_pathpattern
+        SELECT kind, object_id, stale, stale_since, {share} FROM core_pathpattern
         WHERE {of_kinds} AND {of_ids} AND {stale_patterns()} AND project_id = %s""",
-        [*kind_values, *id_values, project_id],
+        [*share_values, *kind_values, *id_values, project_id],
     )
-    return [(kind, object_id, count, sql.read_time(since)) for kind, object_id, count, since in found]
+    return [
+        StaleObject(kind, object_id, changes, sql.read_time(since), StaleShare(*numbers))
+        for kind, object_id, changes, since, *numbers in found
+    ]
+
+
+def _share(project_id: int) -> tuple[str, list[Any]]:
+    """The numbers of StaleShare as columns. The engines count once, and only if there is a row."""
+    # Indexes answer both: first patterns alone count, and have no index but core_pathpattern_first.
+    stale = "SELECT count(*) FROM core_pathpattern s WHERE s.project_id = %s AND s.stale > 0"
+    some = (
+        "SELECT 1 FROM core_pathpattern f WHERE f.project_id = %s AND f.position = 0 AND f.pattern > ''"
+        f" LIMIT {ONE_IN} * ({stale})"
+    )
+    return f"({stale}), (SELECT count(*) FROM ({some}) counted)", [project_id] * 3
 
 
 class StaleKind(NamedTuple):

@@ -9,10 +9,17 @@ from sessions.briefings.rules.packing import Form
 from sessions.briefings.rules.writers import day_of
 
 
-def as_text(note: str, sections: Mapping[str, Sequence[Candidate]], omitted: int, cursor: str) -> str:
-    """The note, the sections, and the cursor on the last line. No text of a row leaves its line."""
+def as_text(
+    note: str, sections: Mapping[str, Sequence[Candidate]], omitted: int, cursor: str, stale: str = ""
+) -> str:
+    """The note, the sections, and the cursor on the last line. No text of a row leaves its line.
+
+    `stale`: what is to be said of the marks of stale rows.
+    """
     parts = [note]
     parts += [section_text(name, rows) for name, rows in sections.items()]
+    if stale:
+        parts.append(f"({stale})")
     if omitted:
         parts.append(f"({omitted} more: ask with a larger budget, or search)")
     return "\n\n".join([*parts, f"(ctxhub cursor {cursor})"])

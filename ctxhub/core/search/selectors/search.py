@@ -9,7 +9,7 @@ from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.kit.inputs import clean_limit, clean_one_of
 from ctxhub.core.kit.listing import COUNTED_TO, Listing, total_of
 from ctxhub.core.links import ObjectKey
-from ctxhub.core.paths.selectors import Stale, find_stale
+from ctxhub.core.paths.selectors import Stale, find_staleness
 from ctxhub.core.search import semantic
 from ctxhub.core.search.candidates import Candidate, find_candidates
 from ctxhub.core.search.documents import PASSAGE_CHARACTERS, Document
@@ -31,7 +31,7 @@ COLUMNS = ("ref", "title", "excerpt", "score", "tokens", "lines", "size", "more"
 CANDIDATES = 100
 # A share of the number of terms that the best hit has.
 MOST_TERMS = 0.6
-# The factor for what is stale.
+# The factor for what is stale, unless much of the project is.
 STALE = 0.85
 
 
@@ -109,10 +109,10 @@ def search(
     if semantic.is_on():
         ranked, method = _by_semantics(project_id, query, ranked), f"{method}+semantic"
     ranked = with_turns(project_id, ranked, prepared.narrowing, prepared.query, prepared.weights)
-    stale = find_stale(project_id, (_key(one) for one in ranked))
-    ranked = with_priors(ranked, for_reasons=asks_for_reasons(query), stale=stale)
+    stale = find_staleness(project_id, (_key(one) for one in ranked))
+    ranked = with_priors(ranked, for_reasons=asks_for_reasons(query), lowered=stale.lowered)
     shown = current_first(without_repeats(ranked, limit, None if shows_repeats else _may_be_left_out))
-    hits = _hits(project_id, shown, prepared.weights, budget, stale)
+    hits = _hits(project_id, shown, prepared.weights, budget, stale.objects)
     return Found(hits, total_of(max(total, len(hits))), prepared, method)
 
 
@@ -190,11 +190,11 @@ def _by_semantics(project_id: int, query: str, ranked: list[Ranked]) -> list[Ran
 
 
 def with_priors(
-    ranked: Sequence[Ranked], *, for_reasons: bool, stale: Container[ObjectKey] = ()
+    ranked: Sequence[Ranked], *, for_reasons: bool, lowered: Container[ObjectKey] = ()
 ) -> list[Ranked]:
     """Multiply scores by the prior of their kind: a decision precedes messages that match about as well.
 
-    What is stale ranks lower.
+    `lowered`: what is stale and ranks lower.
 
     If the query asks for reasons, kinds that have reasons come first: those hits that match at least
     MOST_TERMS of the number of terms of the best one, however rare the others are.
@@ -207,7 +207,7 @@ def with_priors(
         noun = known[one.candidate.kind]
         comes_first = for_reasons and noun.has_reasons and len(one.parts) >= MOST_TERMS * most
         lift = best / one.strength if comes_first and one.strength else 0.0
-        factor = STALE if _key(one) in stale else 1.0
+        factor = STALE if _key(one) in lowered else 1.0
         weighed.append(_with_prior(one, (noun.prior + lift) * factor))
     return sorted(weighed, key=lambda one: -one.strength)
 
