@@ -4,7 +4,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from sessions.briefings.rules.task_paths import MOST_PATHS, paths_in
+from sessions.briefings.rules.task_paths import MOST_PATHS, in_short, paths_in
 from tests.timing import within_cpu_seconds
 
 
@@ -78,3 +78,17 @@ def test_paths_have_no_blanks_and_stay_inside(text: str) -> None:
 def test_no_text_takes_long(piece: str) -> None:
     with within_cpu_seconds(0.5):
         paths_in(piece * (65_536 // len(piece)))
+
+
+@pytest.mark.parametrize(
+    ("task", "short"),
+    [
+        ("Mend backend/shop/search/ranking.py now", "Mend search ranking now"),
+        ("Mend `src/.env` and app.test.ts", "Mend `src .env` and app"),
+        ("Look at src/api/**", "Look at api **"),
+        ("Say a/b or a/b/c", "Say a b or b c"),
+        ("No path", "No path"),
+    ],
+)
+def test_of_a_path_its_end_is_searched_for(task: str, short: str) -> None:
+    assert in_short(task, paths_in(task)) == short

@@ -31,7 +31,7 @@ GOOD = 0.7
 KEPT = ("constraints",)
 LINE_TOKENS = 24
 # The most that a section gets while rows of others wait, in percent: long notes are many.
-AT_MOST = {"memories": 25}
+AT_MOST = {"memories": 20}
 # How many rows of each section may fill what the shares leave over; more where there is room for more.
 WAITING, TOKENS_PER_WAITING = 20, 40
 # How many rows that do not fit are tried before a section ends; so many compete for what is left over.

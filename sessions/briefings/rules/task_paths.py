@@ -1,7 +1,7 @@
 """Finds the paths that the text of a task names."""
 
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from ctxhub.core.kit.inputs import PATH_LENGTH
 from ctxhub.core.text.lazy_patterns import lazy_pattern
@@ -19,6 +19,17 @@ _ABBREVIATIONS = {"e.g", "i.e"}
 def paths_in(text: str) -> list[str]:
     """The words with a slash and those with a file's extension, at most 20; no addresses of the web."""
     return list(dict.fromkeys(_found(unicodedata.normalize("NFC", text))))[:MOST_PATHS]
+
+
+def in_short(text: str, paths: Iterable[str]) -> str:
+    """The text with the end of each path alone, the folder and the name without extensions.
+
+    What stands before says little: `backend/shop/search/ranking.py` -> `search ranking`.
+    """
+    for path in sorted(paths, key=len, reverse=True):
+        *folders, name = path.split("/")
+        text = text.replace(path, " ".join([*folders[-1:], name.partition(".")[0] or name]))
+    return text
 
 
 def _found(text: str) -> Iterator[str]:

@@ -11,10 +11,16 @@ from ctxhub.core.search.documents import Document
 from ctxhub.core.search.selectors.rankings import ObjectKey
 from memory.snapshots.selectors.predictions import find_predicted
 from messaging.selectors.inbox import find_inbox
-from sessions.briefings.rules.candidates import Candidate
+from sessions.briefings.rules.candidates import ROW_TOKENS, Candidate
 from sessions.briefings.rules.topics import shared_topics, topics_of
 from sessions.briefings.selectors.questions import News, Question
-from sessions.briefings.selectors.row_texts import one_line, read_documents, row_text
+from sessions.briefings.selectors.row_texts import (
+    FIRST_TOKENS,
+    JOINT_TOKENS,
+    one_line,
+    read_documents,
+    row_text,
+)
 from sessions.briefings.sql.objects import newest_decisions, newest_memories, urgent_constraints
 from sessions.sittings.selectors.last import LastSession, last_named, last_worked_in
 from tracking.selectors.changes import changes_by_others
@@ -33,6 +39,8 @@ PREDICTED = 0.6  # Of the score of a prediction, beside that of the search.
 LEASE, CHANGE, ON_THE_PATH = 0.1, 0.1, 0.7
 TOPICS = 0.3  # What topics shared with the best matches add at most.
 SUMMARY, ITEM = 0.8, 0.06
+# What was decided and why: several decisions that may bear on a task say more than what else is in one.
+DECISION_TOKENS = 2 * FIRST_TOKENS + JOINT_TOKENS
 
 Scores = Mapping[ObjectKey, float]
 Newest = Callable[[int, datetime, int], list[int]]
@@ -239,6 +247,7 @@ def _written(
             urgency=urgency,
             version=document.version,
             key=key,
+            length=DECISION_TOKENS if section == "decisions" else ROW_TOKENS,
         )
 
     found = {

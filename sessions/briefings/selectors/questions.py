@@ -12,7 +12,7 @@ from ctxhub.core.paths.case import compared_by
 from ctxhub.core.paths.heads import specificity
 from ctxhub.core.paths.selectors import find_bearings
 from ctxhub.core.search.selectors.rankings import ObjectKey, Rankings, rank_objects
-from sessions.briefings.rules.task_paths import paths_in
+from sessions.briefings.rules.task_paths import in_short, paths_in
 
 RANKED_KINDS = ("constraint", "decision", "message", "memory", "snapshot")
 # How many objects of each kind are ranked: more for a larger budget.
@@ -88,7 +88,9 @@ def ask(caller: Caller, task: str, now: datetime, budget: int, new: News | None 
         task,
         now,
         paths,
-        rank_objects(caller.project_id, task, RANKED_KINDS, limit=most) if task else Rankings(),
+        rank_objects(caller.project_id, in_short(task, paths), RANKED_KINDS, limit=most)
+        if task
+        else Rankings(),
         _bearing(caller, paths) if paths else {},
         new,
         most,
