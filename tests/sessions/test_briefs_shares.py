@@ -77,7 +77,7 @@ def test_a_memory_that_names_the_path_does_not_pass_a_decision(ada: Caller, ben:
 
 
 def test_the_most_specific_rule_of_a_path_is_in_every_brief(ada: Caller, ben: Caller) -> None:
-    for number in range(40):
+    for number in range(70):
         rule(ben, f"Something critical, number {number}, that holds wherever you are.", priority="critical")
         rule(ben, f"Something else, number {number}, of all of the sources.", "src/**", priority="high")
     rule(ben, "Python alone.", "src/quota/*.py", priority="low")

@@ -295,6 +295,41 @@ def test_what_names_the_path_comes_before_what_holds_everywhere(ada: Caller, ben
     )
 
 
+@pytest.mark.parametrize("budget", [300, 800])
+def test_the_rule_of_the_folder_stands_among_many_of_everywhere(
+    budget: int, ada: Caller, ben: Caller
+) -> None:
+    for number in range(30):
+        for priority in ("critical", "high"):
+            text = f"Rule {number} holds wherever you are, and is explained at some length here."
+            rule(ben, text, layer=None, priority=priority)
+    exact = rule(ben, "Ask the owners of the api.", "src/api/**", priority="low")
+    named = whys(ada, "constraints", "src/api/login.py", budget_tokens=budget)
+    assert named[exact] == "path src/api/**"
+    assert 1 < len(named) < 20
+
+
+def test_what_holds_everywhere_comes_by_priority_then_by_the_intent(ada: Caller, ben: Caller) -> None:
+    others = [rule(ben, f"Buttons {number} are blue.", layer=None) for number in range(3)]
+    asked = rule(ben, "Tokens are never logged.", layer=None)
+    newer = [rule(ben, f"Links {number} are green.", layer=None) for number in range(3)]
+    high = rule(ben, "Deploys are announced.", layer=None, priority="high")
+    matched = rule(ben, "Logged requests have no token.", scopes=["elsewhere"])
+    found = whys(ada, "constraints", "src/api/login.py", intent="log the tokens")
+    assert list(found) == [high, asked, *newer[::-1], *others[::-1], matched]
+    assert found[matched].startswith("intent ")
+
+
+def test_each_lease_that_is_in_the_way_is_told_if_need_be_with_few_words(ada: Caller, ben: Caller) -> None:
+    for number in range(4):
+        reason = f"Rework {number}: " + "everything that there is to say about it, " * 8
+        acquire_lease(caller=ben, paths=[f"src/{number}/**"], reason=reason)
+    answer = check(ada, "src/**", budget_tokens=330)
+    assert not answer["clear"]
+    assert len(answer["leases"]["rows"]) == 4
+    assert "omitted" not in answer
+
+
 def test_equal_ones_come_newest_first(ada: Caller, ben: Caller) -> None:
     refs = []
     for minutes in (3, 2, 1):

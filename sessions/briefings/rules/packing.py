@@ -160,6 +160,8 @@ class _Packer:
             while waiting:
                 weight, number, one = heappop(waiting)
                 if self.least(one) + self.head(one) > self.left:
+                    if one.is_must and one.length > MUST_TOKENS:
+                        heappush(waiting, self._waiting(one.of_length(MUST_TOKENS), number))
                     continue
                 if not is_late and self.least(one) > self._allowed(one.section):
                     late.append((weight, number, one))

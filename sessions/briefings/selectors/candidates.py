@@ -187,9 +187,7 @@ def read_candidates(question: Question) -> dict[str, list[Candidate]]:
     if question.new is not None:
         scores = {section: _new(question, question.new, kind) for section, kind in KINDS.items()}
     return {
-        **_written(
-            question, {section: _best(found, question.most) for section, found in scores.items()}, urgent
-        ),
+        **_written(question, {section: _best(question, found) for section, found in scores.items()}, urgent),
         **{section: read(question) for section, read in OTHERS.items()},
     }
 
@@ -215,9 +213,13 @@ def _new(question: Question, new: News, kind: str) -> Scores:
     return {key: max(question.score(key), RECENT) for key in new.keys if key[0] == kind}
 
 
-def _best(scores: Scores, most: int) -> Scores:
-    """The best ones, the newest first of equal ones."""
-    return {key: scores[key] for key in sorted(scores, key=lambda key: (-scores[key], -key[1]))[:most]}
+def _best(question: Question, scores: Scores) -> Scores:
+    """The best ones, the newest first of equal ones; many others leave half to constraints of the paths."""
+    best = sorted(scores, key=lambda key: (-scores[key], -key[1]))
+    named = [key for key in best if key[0] == "constraint" and key in question.bearing]
+    named = sorted(named, key=lambda key: question.bearing[key], reverse=True)[: question.most // 2]
+    others = [key for key in best if key not in set(named)]
+    return {key: scores[key] for key in [*named, *others][: question.most]}
 
 
 def _written(

@@ -99,8 +99,13 @@ class Rule:
     match: float = 0.0
 
     @property
+    def is_named(self) -> bool:
+        return self.reason.basis == BY_PATH and self.priority != Priority.CRITICAL
+
+    @property
     def is_must(self) -> bool:
-        return self.priority == Priority.CRITICAL or (self.priority > 0 and self.reason.basis == BY_PATH)
+        """Constraints alone: decisions have no priority."""
+        return self.priority == Priority.CRITICAL or (self.priority > 0 and self.is_named)
 
     @property
     def order(self) -> tuple[bool, tuple[int, list[int]], int, float]:
@@ -205,7 +210,7 @@ def _rules(
         section: _in_order(project_id, kind, reasons[kind], rankings.scores)
         for section, kind in KINDS.items()
     }
-    best = {section: found[:MOST] for section, found in ordered.items()}
+    best = {section: _best(found) for section, found in ordered.items()}
     documents = read_documents(project_id, ((KINDS[name], rule.id) for name in best for rule in best[name]))
     names = agent_names(project_id, (document.agent_id for document in documents.values()))
 
@@ -219,7 +224,7 @@ def _rules(
             at=format_time(document.at),
             score=1 / (position + 1),
             is_must=rule.is_must,
-            is_named=rule.reason.basis == BY_PATH and rule.priority != Priority.CRITICAL,
+            is_named=rule.is_named,
             why=rule.reason.why,
             key=(kind, rule.id),
         )
@@ -234,6 +239,13 @@ def _rules(
     }
     counts = {section: len(found) for section, found in ordered.items()}
     return with_stale_marked(project_id, rows, reorders=False), counts
+
+
+def _best(rules: Sequence[Rule]) -> list[Rule]:
+    """The first of the rules; many critical ones leave half of the places to those of the path."""
+    named = [rule for rule in rules if rule.is_named][: MOST // 2]
+    others = [rule for rule in rules if rule not in named][: MOST - len(named)]
+    return sorted((*others, *named), key=lambda rule: rule.order)
 
 
 def _in_order(
