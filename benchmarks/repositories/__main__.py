@@ -1,0 +1,161 @@
+"""Quality of briefs on real commits: `python -m benchmarks.repositories --repositories FOLDER [--engine postgres]`.
+
+The folder has the git directories of the repositories in `repositories.json`, named owner+name; what is missing is
+said. `--held-out` measures the tasks that are kept aside, `--made` only counts, `--write` notes the counts.
+"""
+
+import argparse
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from statistics import fmean
+
+from benchmarks.databases import Engine, databases
+from benchmarks.inside import connected
+from benchmarks.repositories.git import Repository
+from benchmarks.repositories.listing import Listed, read_listed, write_listed
+from benchmarks.repositories.making import Made, make
+from benchmarks.repositories.measuring import CONSTRAINT, Asked, Project, seed
+
+Measure = Callable[[Asked], float | None]
+"""A figure of a task; None where it does not apply."""
+
+DECISIONS: Mapping[str, Measure] = {
+    "brief 1500": lambda asked: asked.briefs[1_500].recall(asked.right),
+    "with paths": lambda asked: asked.named[1_500].recall(asked.right),
+    "brief 800": lambda asked: asked.briefs[800].recall(asked.right),
+    "800 with paths": lambda asked: asked.named[800].recall(asked.right),
+    "search, first 10": lambda asked: asked.search.recall(asked.right),
+}
+RULES: Mapping[str, Measure] = {
+    "a rule in 1500": lambda asked: asked.briefs[1_500].holds(CONSTRAINT),
+    "with paths": lambda asked: asked.named[1_500].holds(CONSTRAINT),
+    "a rule in 800": lambda asked: asked.briefs[800].holds(CONSTRAINT),
+    "has a rule of its paths": lambda asked: bool(asked.rules),
+    "that in 1500": lambda asked: _has_rule(asked, asked.briefs[1_500].refs),
+    "that with paths": lambda asked: _has_rule(asked, asked.named[1_500].refs),
+    "that in check": lambda asked: _has_rule(asked, asked.check.refs),
+}
+SIZES: Mapping[str, Measure] = {
+    "brief 1500": lambda asked: asked.briefs[1_500].tokens,
+    "of memories": lambda asked: asked.briefs[1_500].memory_tokens / asked.briefs[1_500].tokens,
+    "with paths": lambda asked: asked.named[1_500].tokens,
+    "of memories with paths": lambda asked: asked.named[1_500].memory_tokens / asked.named[1_500].tokens,
+    "brief 800": lambda asked: asked.briefs[800].tokens,
+    "check": lambda asked: asked.check.tokens,
+}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.repositories")
+    parser.add_argument(
+        "--repositories", type=Path, required=True, help="a folder of git directories owner+name"
+    )
+    parser.add_argument("--engine", type=Engine, choices=list(Engine), default=Engine.SQLITE)
+    parser.add_argument("--only", action="append", help="a repository, as owner/name")
+    parser.add_argument("--held-out", action="store_true", help="the tasks that are kept aside")
+    parser.add_argument(
+        "--misses", action="store_true", help="also the decisions and rules that are not given"
+    )
+    parser.add_argument("--made", action="store_true", help="only count what the repositories give")
+    parser.add_argument("--write", action="store_true", help="note commits and counts in repositories.json")
+    options = parser.parse_args()
+    if options.misses and options.held_out:
+        parser.error("What is held out is not looked at.")
+    listed = [one for one in read_listed() if not options.only or one.name.replace("+", "/") in options.only]
+    made = {one: _make(one, repository) for one, repository in _opened(listed, options.repositories).items()}
+    if options.write:
+        write_listed([replace(one, figures=of.figures) for one, of in made.items()])
+    if options.made or options.write:
+        return
+    with databases(options.engine) as factory, connected(factory.empty()):
+        _measure({one.name: (one.slug, of) for one, of in made.items()}, options.held_out, options.misses)
+
+
+def _opened(listed: Sequence[Listed], folder: Path) -> dict[Listed, Repository]:
+    found = {one: Repository(folder / one.name, one.commit) for one in listed}
+    missing = [one for one, repository in found.items() if not repository.folder.is_dir()]
+    if missing:
+        clones = [f"git clone --bare {one.url} {folder / one.name}" for one in missing]
+        raise SystemExit("\n".join(["Missing:", *clones]))
+    for one, repository in found.items():
+        if not repository.has_commit():
+            raise SystemExit(f"{repository.folder} has no commit {one.commit}: git fetch {one.url}")
+    return found
+
+
+def _make(listed: Listed, repository: Repository) -> Made:
+    made = make(repository)
+    counts = ", ".join(f"{count} {name}" for name, count in made.figures.items())
+    print(f"{listed.name}: {counts}", flush=True)
+    if listed.figures and listed.figures != made.figures:
+        print(f"    Otherwise than noted: {listed.figures}")
+    return made
+
+
+def _measure(made: Mapping[str, tuple[str, Made]], held_out: bool, shows_misses: bool) -> None:
+    from django.core.management import call_command
+
+    from benchmarks.seeding import tidy
+
+    call_command("migrate", verbosity=0)
+    projects = {name: seed(slug, of) for name, (slug, of) in made.items()}
+    tidy()
+    asked = {
+        name: [project.ask(task) for task in project.made.tasks if task.is_held_out == held_out]
+        for name, project in projects.items()
+    }
+    print("\nHeld out." if held_out else "\nTuned.")
+    _table("decisions: recall", asked, DECISIONS)
+    _table("rules: share of tasks", asked, RULES)
+    _table("tokens, and the share", asked, SIZES)
+    if shows_misses:
+        for name, results in asked.items():
+            _show_misses(projects[name], results)
+
+
+def _table(title: str, asked: Mapping[str, Sequence[Asked]], measures: Mapping[str, Measure]) -> None:
+    """A row of each repository, and one of all tasks."""
+    print(f"\n{title} | tasks | {' | '.join(measures)}")
+    print("---|---" + "|---" * len(measures))
+    everything = [one for results in asked.values() for one in results]
+    for name, results in {**asked, "**all**": everything}.items():
+        shown = " | ".join(_mean(map(measure, results)) for measure in measures.values())
+        print(f"{name} | {len(results)} | {shown}", flush=True)
+
+
+def _mean(figures: Iterable[float | None]) -> str:
+    known = [figure for figure in figures if figure is not None]
+    if not known:
+        return "-"
+    mean = fmean(known)
+    return f"{mean:.0f}" if mean > 5 else f"{mean:.2f}"
+
+
+def _has_rule(asked: Asked, refs: Sequence[str]) -> float | None:
+    """Whether one of the most specific rules is there; None for a task without."""
+    return float(bool(set(asked.rules) & set(refs))) if asked.rules else None
+
+
+def _show_misses(project: Project, results: Sequence[Asked]) -> None:
+    print(f"\nMissed in {project.caller.project.slug}:")
+    for asked in results:
+        lines = [
+            *_missed("brief", asked.right, asked.briefs[1_500].refs),
+            *_missed("brief with paths", asked.right, asked.named[1_500].refs),
+            *_missed("search", asked.right, asked.search.refs),
+        ]
+        if _has_rule(asked, asked.check.refs) == 0:
+            lines.append(f"check: one of {', '.join(asked.rules[:5])}")
+        if lines:
+            print(f"{asked.task.number:3} {asked.task.commit[:10]} {asked.task.with_paths}")
+            print("".join(f"      {line}\n" for line in lines), end="")
+
+
+def _missed(where: str, right: Sequence[str], given: Sequence[str]) -> list[str]:
+    missed = [ref for ref in right if ref not in given]
+    return [f"{where}: {', '.join(missed)}"] if missed else []
+
+
+if __name__ == "__main__":
+    main()
