@@ -1,7 +1,8 @@
-"""Quality of briefs on real commits: `python -m benchmarks.repositories --repositories FOLDER [--engine postgres]`.
+"""Quality of briefs on real commits: `python -m benchmarks.repositories --repositories FOLDER`.
 
-The folder has the git directories of the repositories in `repositories.json`, named owner+name; what is missing is
-said. `--held-out` measures the tasks that are kept aside, `--made` only counts, `--write` notes the counts.
+The folder has the git directories of the repositories in `repositories.json`, named owner+name; what is
+missing is said. `--engine postgres`; `--held-out` measures the tasks that are kept aside; `--made` only
+counts what the repositories give, and `--write` notes it.
 """
 
 import argparse
@@ -35,6 +36,7 @@ RULES: Mapping[str, Measure] = {
     "that in 1500": lambda asked: _has_rule(asked, asked.briefs[1_500].refs),
     "that with paths": lambda asked: _has_rule(asked, asked.named[1_500].refs),
     "that in check": lambda asked: _has_rule(asked, asked.check.refs),
+    "of all those in check": lambda asked: asked.check.recall(asked.rules) if asked.rules else None,
 }
 SIZES: Mapping[str, Measure] = {
     "brief 1500": lambda asked: asked.briefs[1_500].tokens,

@@ -6,34 +6,34 @@ from dataclasses import dataclass
 
 from benchmarks.repositories.git import Commit
 from benchmarks.repositories.prose import PROSE
-from benchmarks.repositories.records import stem_of
+from benchmarks.repositories.records import folder_of, stem_of
 from benchmarks.repositories.spread import evenly
 from benchmarks.tasks.rows import HELD_OUT_EVERY
 
 # For git, which knows no \d.
 SEARCHED = r"adrs?[-_ #:/]*[0-9]|(adrs?|decisions|decision-records|architecture)/[^ ]*[0-9]"
-CITED = re.compile(
-    rf"\bADRs?[-_ #:/]*\d{{1,4}}(?!\d)(?:(?:\s*(?:,|/|&|\+|–)\s*|\s+and\s+|,\s+and\s+)(?:ADRs?[-_ #:/]*)?\d{{2,4}}(?!\d))*",
-    re.IGNORECASE,
-)
-IN_PATH = re.compile(
-    r"(?:adrs?|decisions|decision-records|architecture)/(?:adr[-_]?)?(\d{2,4})(?!\d)", re.IGNORECASE
-)
-PLACE_IN_RECORD = r"(?:\s*(?:§+\s*[\w.]+|D\d+\b|decision \d+))*"
-PATH_OF_RECORD = re.compile(
-    r"\S*(?:adrs?|decisions|decision-records|architecture)/(?:adr[-_]?)?\d{2,4}[^\s)\]]*", re.IGNORECASE
-)
+_NEXT = r"(?:\s*(?:,|/|&|\+|–)\s*|,?\s+and\s+)(?:ADRs?[-_ #:/]*)?\d{2,4}(?!\d)"
+CITED = re.compile(rf"\bADRs?[-_ #:/]*\d{{1,4}}(?!\d)(?:{_NEXT})*", re.IGNORECASE)
+_FOLDER = r"(?:adrs?|decisions|decision-records|architecture)/(?:adr[-_]?)?"
+IN_PATH = re.compile(rf"{_FOLDER}(\d{{2,4}})(?!\d)", re.IGNORECASE)
+# In a subject with what follows: a section, a numbered decision of the record.
+CITATION = re.compile(rf"{CITED.pattern}(?:\s*(?:§+\s*[\w.]+|D\d+\b|decision \d+))*", re.IGNORECASE)
+PATH_OF_RECORD = re.compile(rf"[^\s()\[\]]*{_FOLDER}\d{{2,4}}[^\s()\[\],]*", re.IGNORECASE)
 ISSUE = re.compile(r"[\w./-]*#\d+")
 # What was cut is a NUL until what led to it is cut as well.
 CUT = "\0"
-LEADING = r"per|see|refs?|part of|according to|as per|following|from|under|of|in|to|and|with|by|cf|for|implements?|amends?|closes|fixes"
-EMPTY = re.compile(rf"[(\[]\s*(?:(?:{LEADING})\b\.?)?[\s,;:/&+·—–{CUT}-]*[)\]]", re.IGNORECASE)
-DANGLING = re.compile(rf"(?:(?<!\w)(?:{LEADING})\s+)?{CUT}", re.IGNORECASE)
+_LEADING = (
+    "per|see|refs?|part of|according to|as per|following|from|under|of|in|to|and|with|by|cf|for|implements?"
+    "|amends?|closes|fixes"
+)
+EMPTY = re.compile(rf"[(\[]\s*(?:(?:{_LEADING})\b\.?)?[\s,;:/&+·—–{CUT}-]*[)\]]", re.IGNORECASE)
+DANGLING = re.compile(rf"(?:(?<!\w)(?:{_LEADING})\s+)?{CUT}", re.IGNORECASE)
 WORD = re.compile(r"[^\W\d_]{3,}")
 # A bump, a revert, or an answer to a review: the subject says nothing of what is to be done.
 NO_TASK = re.compile(
     r"^(?:\w+\(deps[^)]*\)|(?:\w+(?:\([^)]*\))?!?:\s*)?(?:bump|revert)\b)"
-    r"|\b(?:address|apply|resolve|incorporate)\w*\b.*\b(?:review|feedback|comments?)\b|\breview (?:feedback|comments?|fixes)\b",
+    r"|\b(?:address|apply|resolve|incorporate)\w*\b.*\b(?:review|feedback|comments?)\b"
+    r"|\breview (?:feedback|comments?|fixes)\b",
     re.IGNORECASE,
 )
 LOCK = re.compile(
@@ -42,12 +42,12 @@ LOCK = re.compile(
 TEST = re.compile(
     r"(?:^|/)(?:tests?|specs?|__tests__|fixtures|golden|testdata|e2e)/|[._-](?:test|spec)s?\.|(?:^|/)test_"
 )
-MOST_CITED, MOST_TOUCHED, LEAST_WORDS, MOST_TASKS = 3, 60, 3, 45
+MOST_CITED, MOST_TOUCHED, LEAST_WORDS, MOST_TASKS = 3, 60, 3, 36
 
 
 @dataclass(frozen=True, slots=True)
 class RepositoryTask:
-    """A commit as a task. `right`: the numbers of the records that it cites; `paths`: one or two of its files."""
+    """A commit. `right`: the numbers of the records that it cites; `paths`: one or two of its files."""
 
     number: int
     commit: str
@@ -77,11 +77,12 @@ def make_tasks(
     commits: Sequence[Commit], records: Mapping[int, str], titles: Mapping[int, str], files: Collection[str]
 ) -> list[RepositoryTask]:
     """`commits` newest first; the oldest task has the number 1. `titles`: of the records."""
+    folder = folder_of(records.values())
     made: dict[str, RepositoryTask] = {}
     for commit in reversed(commits):
         right = tuple(sorted(_right(commit, records)))
         subject = without_citation(commit.subject, [titles[number] for number in right])
-        paths = task_paths(commit.touched, files)
+        paths = task_paths(commit.touched, files, folder)
         if right and paths and len(WORD.findall(subject)) >= LEAST_WORDS:
             made.setdefault(subject.casefold(), RepositoryTask(0, commit.hash, subject, paths, right))
     chosen = evenly(list(made.values()), MOST_TASKS)
@@ -102,9 +103,12 @@ def _right(commit: Commit, records: Mapping[int, str]) -> set[int]:
     return known if len(cited) <= MOST_CITED else set()
 
 
-def task_paths(touched: Iterable[str], files: Collection[str]) -> tuple[str, ...]:
-    """The first and the last by name of what the commit touches and the repository still has."""
-    kept = sorted(path for path in touched if path in files)
+def task_paths(touched: Iterable[str], files: Collection[str], folder: str) -> tuple[str, ...]:
+    """The first and the last by name of what the commit touches and the repository still has.
+
+    `folder`: of the records, in which even another file is none.
+    """
+    kept = sorted(path for path in touched if path in files and not path.startswith(f"{folder}/"))
     kept = [path for path in kept if not path.endswith(PROSE) and not LOCK.search(path)]
     kept = [path for path in kept if not TEST.search(path)] or kept
     return tuple(dict.fromkeys([*kept[:1], *kept[-1:]]))
@@ -113,7 +117,7 @@ def task_paths(touched: Iterable[str], files: Collection[str]) -> tuple[str, ...
 def without_citation(subject: str, titles: Sequence[str]) -> str:
     """The subject without the citation, the titles of the records, and numbers of issues."""
     text = PATH_OF_RECORD.sub(CUT, subject)
-    text = re.sub(CITED.pattern + PLACE_IN_RECORD, CUT, text, flags=re.IGNORECASE)
+    text = CITATION.sub(CUT, text)
     for title in titles:
         text = re.sub(re.escape(title), CUT, text, flags=re.IGNORECASE)
     text = ISSUE.sub(CUT, text)

@@ -1,7 +1,7 @@
 """Which paths a glob names, and how exactly: apart from the hub's own reading of globs, which is measured."""
 
 import re
-from functools import lru_cache
+from functools import cache
 
 BRACES = re.compile(r"\{([^{}]*)\}")
 PARTS = re.compile(r"\*\*/|\*\*|\*|\?|[^*?]+")
@@ -19,7 +19,7 @@ def specificity(glob: str) -> tuple[int, bool]:
     return head.count("/") + is_exact, is_exact
 
 
-@lru_cache(maxsize=None)
+@cache
 def _pattern(glob: str) -> re.Pattern[str]:
     return re.compile("|".join(_translated(one) for one in _expanded(glob)))
 

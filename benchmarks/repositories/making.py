@@ -1,6 +1,5 @@
 """Makes the rows and tasks of a repository."""
 
-import posixpath
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,7 +7,7 @@ from dataclasses import dataclass
 from benchmarks.repositories.commits import SEARCHED, RepositoryTask, cited_in, make_tasks, quoting
 from benchmarks.repositories.git import Commit, Repository
 from benchmarks.repositories.notes import Note, read_notes
-from benchmarks.repositories.records import Record, number_of, read_record, record_files
+from benchmarks.repositories.records import Record, folder_of, number_of, read_record, record_files
 from benchmarks.repositories.rules import Rule, read_rules, rule_files
 from benchmarks.tasks.rows import Noun, TaskRow
 
@@ -51,11 +50,10 @@ def make(repository: Repository) -> Made:
     records = [read_record(repository, path, [*quoting(citing[number])]) for number, path in paths.items()]
     titles = {record.number: record.title for record in records}
     others = {*paths.values(), *rule_files(repository.files)}
-    folder = posixpath.commonpath([posixpath.dirname(path) for path in paths.values()])
     return Made(
         records,
         read_rules(repository),
-        read_notes(repository, others, folder),
+        read_notes(repository, others, folder_of(paths.values())),
         make_tasks(commits, paths, titles, repository.files),
     )
 

@@ -109,7 +109,7 @@ def seed(slug: str, made: Made) -> Project:
 
 
 def most_specific_rules(rules: Sequence[Rule], paths: Sequence[str]) -> list[int]:
-    """The places of the rules that name one of the paths most exactly; of one file or folder there are several."""
+    """The places of the rules that name one of the paths most exactly; often several of one folder."""
     scored: dict[int, tuple[int, bool]] = {}
     for place, rule in enumerate(rules):
         naming = [glob for glob in rule.paths if any(names(glob, path) for path in paths)]

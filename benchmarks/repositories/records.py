@@ -18,17 +18,18 @@ from benchmarks.repositories.prose import (
 )
 
 FOLDER = re.compile(
-    r"(?:^|/)(?:adrs?|\.?decisions|decision-records|architecture|architecture[-_](?:decisions|decision-records))/",
-    re.IGNORECASE,
+    r"adrs?|\.?decisions|(?:architecture[-_])?decision[-_]records|architecture[-_]decisions", re.IGNORECASE
 )
+# In these only files that say ADR are records.
+WIDER = re.compile(r"architecture", re.IGNORECASE)
 NAME = re.compile(r"(?:\d{4}-\d\d-\d\d_)?(adr[-_]?)?(\d{1,4})[-_.].*\.mdx?$", re.IGNORECASE)
 NUMBER_IN_TITLE = re.compile(r"^(?:adr)?[-_# ]*\d{1,4}\s*[:.)—–-]*\s*", re.IGNORECASE)
+_BEFORE = r"(?:\d+[.)]?\s*)?(?:(?:the|our|proposed|final) )?"
 DECISION = re.compile(
-    r"(?:\d+[.)]?\s*)?(?:the |our |proposed |final )?decisions?\b(?! (?:drivers?|makers?|log|criteria|records?|date))",
-    re.IGNORECASE,
+    rf"{_BEFORE}decisions?\b(?! (?:drivers?|makers?|log|criteria|records?|date))", re.IGNORECASE
 )
 REASONS = re.compile(
-    r"(?:\d+[.)]?\s*)?(?:the )?(?:context|background|problem|motivation|rationale|why|consequences|decision drivers)\b",
+    rf"{_BEFORE}(?:context|background|problem|motivation|rationale|why|consequences|decision drivers)\b",
     re.IGNORECASE,
 )
 MOST_VALUE, MOST_RATIONALE, MOST_PATHS = 1_000, 3_000, 20
@@ -69,11 +70,16 @@ def record_files(files: Iterable[str]) -> list[str]:
 
 
 def _is_record(path: str) -> bool:
-    name = NAME.match(posixpath.basename(path))
-    folder = FOLDER.search(path)
-    if not name or not folder or "template" in path.casefold():
+    *folders, base = path.split("/")
+    name = NAME.match(base)
+    if not name or "template" in path.casefold():
         return False
-    return bool(name[1]) or "adr" in folder[0].casefold() or "decision" in folder[0].casefold()
+    return any(FOLDER.fullmatch(part) or (name[1] and WIDER.fullmatch(part)) for part in folders)
+
+
+def folder_of(paths: Iterable[str]) -> str:
+    """The folder in which all records are."""
+    return posixpath.commonpath([posixpath.dirname(path) for path in paths])
 
 
 def number_of(path: str) -> int:
@@ -121,11 +127,12 @@ def title_of(text: str, parts: Sequence[Section]) -> str:
 
 def decision_of(parts: Sequence[Section]) -> str:
     """The first paragraphs of the first section Decision that has any."""
-    for place, part in enumerate(parts):
-        if part.level > 1 and DECISION.match(part.heading):
-            if text := first_paragraphs(with_subsections(parts, place), MOST_VALUE):
-                return text
-    return ""
+    texts = (
+        first_paragraphs(with_subsections(parts, place), MOST_VALUE)
+        for place, part in enumerate(parts)
+        if part.level > 1 and DECISION.match(part.heading)
+    )
+    return next(filter(None, texts), "")
 
 
 def reasons_of(parts: Sequence[Section]) -> str:

@@ -27,15 +27,14 @@ GLOBS = re.compile(r"^(?:globs|applyTo|paths):\s*(.*(?:\n\s+-\s.*)*)", re.MULTIL
 GLOB = re.compile(r"`([\w./*{},-]*/[\w./*{},-]*\*[\w./*{},-]*|[\w./-]*\*\*?/[\w./*{},-]+)`")
 STRONG = re.compile(r"\b(?:must|never|always|forbidden|mandatory)\b", re.IGNORECASE)
 MODAL = re.compile(
-    r"\b(?:must|never|always|do not|don['’]t|should|shall|forbidden|mandatory|required|avoid|may not|cannot)\b",
-    re.I,
+    rf"{STRONG.pattern}|\b(?:do not|don['’]t|should|shall|required|avoid|may not|cannot)\b", re.IGNORECASE
 )
-VERB = re.compile(
-    r"(?:please )?(?:use|run|keep|add|write|make|ensure|put|follow|prefer|read|check|include|create|update|test|commit"
-    r"|do|leave|name|call|set|return|handle|pass|place|document|define|import|export|treat|store|log|verify|only|no"
-    r"|open|rebase|squash|sign|format|lint|start|begin|limit|remove|delete|reuse|extend|wrap|validate|mock)\b",
-    re.IGNORECASE,
+_VERBS = (
+    "use|run|keep|add|write|make|ensure|put|follow|prefer|read|check|include|create|update|test|commit|do|leave|name"
+    "|call|set|return|handle|pass|place|document|define|import|export|treat|store|log|verify|only|no|open|rebase"
+    "|squash|sign|format|lint|start|begin|limit|remove|delete|reuse|extend|wrap|validate|mock"
 )
+VERB = re.compile(rf"(?:please )?(?:{_VERBS})\b", re.IGNORECASE)
 SENTENCE = re.compile(r"(?<=[.!])\s+(?=[A-Z`*])")
 LEAST, MOST = 20, 500
 MOST_PATHS = 10
