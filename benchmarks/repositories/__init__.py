@@ -3,7 +3,8 @@
 Nothing is chosen or reworded by hand. `repositories.json` names the repositories and the commit at which
 each is read; none of their text is kept here. All texts are those of that commit, messages those of its
 ancestors. A repository is in the list if it has ten records or more, seven of ten of them with a section
-Decision, and gives five tasks or more that cite three records or more.
+Decision, and gives five tasks or more that cite three records or more; or if it has fifty rules or more, a
+third of them with paths of ten kinds.
 
 **Decisions.** The numbered Markdown files (`0012-title.md`, `adr-012-title.md`) of the folder that has most
 of them, among `adr`, `decisions`, `architecture` and the like; no templates, and no number that two files
@@ -31,4 +32,8 @@ and numbers of issues; one of fewer than three words, or with the subject of ano
 task are the first and the last by name of the files that it touches and the pinned commit still has,
 without prose, lock files, records and tests (tests where there is nothing else); without one it is no task.
 Every third task, by its number in its repository, is held out.
+
+**Tasks of rules.** Those of the newest `NEWEST` commits that cite no record, and a path of which a rule
+names; the rest as above, at most `MOST_RULE_TASKS` of a repository. The most specific rules of a task are
+those whose glob fixes most folders of one of its paths; often several of one folder.
 """

@@ -6,6 +6,7 @@ counts what the repositories give, and `--write` notes it.
 """
 
 import argparse
+import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -13,6 +14,7 @@ from statistics import fmean
 
 from benchmarks.databases import Engine, databases
 from benchmarks.inside import connected
+from benchmarks.repositories.commits import RepositoryTask
 from benchmarks.repositories.git import Repository
 from benchmarks.repositories.listing import Listed, read_listed, write_listed
 from benchmarks.repositories.making import Made, make
@@ -101,19 +103,24 @@ def _measure(made: Mapping[str, tuple[str, Made]], held_out: bool, shows_misses:
     from benchmarks.seeding import tidy
 
     call_command("migrate", verbosity=0)
+    started = time.perf_counter()
     projects = {name: seed(slug, of) for name, (slug, of) in made.items()}
     tidy()
-    asked = {
-        name: [project.ask(task) for task in project.made.tasks if task.is_held_out == held_out]
-        for name, project in projects.items()
-    }
+    print(f"written: {time.perf_counter() - started:.0f} s", flush=True)
+    asked = {name: _ask(project, project.made.tasks, held_out) for name, project in projects.items()}
+    ruled = {name: _ask(project, project.made.rule_tasks, held_out) for name, project in projects.items()}
     print("\nHeld out." if held_out else "\nTuned.")
     _table("decisions: recall", asked, DECISIONS)
-    _table("rules: share of tasks", asked, RULES)
+    _table("rules: share of these tasks", asked, RULES)
+    _table("rules: share of the tasks of rules", ruled, RULES)
     _table("tokens, and the share", asked, SIZES)
     if shows_misses:
-        for name, results in asked.items():
-            _show_misses(projects[name], results)
+        for name, project in projects.items():
+            _show_misses(project, [*asked[name], *ruled[name]])
+
+
+def _ask(project: Project, tasks: Sequence[RepositoryTask], held_out: bool) -> list[Asked]:
+    return [project.ask(task) for task in tasks if task.is_held_out == held_out]
 
 
 def _table(title: str, asked: Mapping[str, Sequence[Asked]], measures: Mapping[str, Measure]) -> None:
@@ -121,7 +128,10 @@ def _table(title: str, asked: Mapping[str, Sequence[Asked]], measures: Mapping[s
     print(f"\n{title} | tasks | {' | '.join(measures)}")
     print("---|---" + "|---" * len(measures))
     everything = [one for results in asked.values() for one in results]
-    for name, results in {**asked, "**all**": everything}.items():
+    for name, results in {
+        **{name: found for name, found in asked.items() if found},
+        "**all**": everything,
+    }.items():
         shown = " | ".join(_mean(map(measure, results)) for measure in measures.values())
         print(f"{name} | {len(results)} | {shown}", flush=True)
 

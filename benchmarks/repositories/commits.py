@@ -1,8 +1,8 @@
 """Tasks: commits whose messages cite records, without the citation."""
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from benchmarks.repositories.git import Commit
 from benchmarks.repositories.prose import PROSE
@@ -43,6 +43,8 @@ TEST = re.compile(
     r"(?:^|/)(?:tests?|specs?|__tests__|fixtures|golden|testdata|e2e)/|[._-](?:test|spec)s?\.|(?:^|/)test_"
 )
 MOST_CITED, MOST_TOUCHED, LEAST_WORDS, MOST_TASKS = 3, 60, 3, 36
+# Of the newest commits; enough to spread over.
+MOST_RULE_TASKS, NEWEST = 18, 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,25 +79,39 @@ def make_tasks(
     commits: Sequence[Commit], records: Mapping[int, str], titles: Mapping[int, str], files: Collection[str]
 ) -> list[RepositoryTask]:
     """`commits` newest first; the oldest task has the number 1. `titles`: of the records."""
-    folder = folder_of(records.values())
     made: dict[str, RepositoryTask] = {}
     for commit in reversed(commits):
         right = tuple(sorted(_right(commit, records)))
         subject = without_citation(commit.subject, [titles[number] for number in right])
-        paths = task_paths(commit.touched, files, folder)
+        paths = task_paths(commit.touched, files, folder_of(records.values()))
         if right and paths and len(WORD.findall(subject)) >= LEAST_WORDS:
             made.setdefault(subject.casefold(), RepositoryTask(0, commit.hash, subject, paths, right))
-    chosen = evenly(list(made.values()), MOST_TASKS)
-    return [
-        RepositoryTask(number, task.commit, task.subject, task.paths, task.right)
-        for number, task in enumerate(chosen, start=1)
-    ]
+    return _numbered(evenly(list(made.values()), MOST_TASKS))
+
+
+def make_rule_tasks(
+    commits: Sequence[Commit],
+    records: Mapping[int, str],
+    files: Collection[str],
+    is_ruled: Callable[[Sequence[str]], bool],
+) -> list[RepositoryTask]:
+    """`is_ruled`: whether a rule names one of the paths."""
+    made: dict[str, RepositoryTask] = {}
+    for commit in reversed(commits):
+        subject = without_citation(commit.subject, [])
+        paths = task_paths(commit.touched, files, folder_of(records.values()))
+        is_task = _is_task(commit) and len(WORD.findall(subject)) >= LEAST_WORDS
+        if is_task and paths and not cited_in(commit.message, records) and is_ruled(paths):
+            made.setdefault(subject.casefold(), RepositoryTask(0, commit.hash, subject, paths, ()))
+    return _numbered(evenly(list(made.values()), MOST_RULE_TASKS))
+
+
+def _numbered(tasks: Sequence[RepositoryTask]) -> list[RepositoryTask]:
+    return [replace(task, number=number) for number, task in enumerate(tasks, start=1)]
 
 
 def _right(commit: Commit, records: Mapping[int, str]) -> set[int]:
-    if len(commit.touched) > MOST_TOUCHED or NO_TASK.search(commit.subject):
-        return set()
-    if all(path.endswith(PROSE) for path in commit.touched):
+    if not _is_task(commit):
         return set()
     added = {stem_of(path) for path in commit.added if path.endswith(PROSE)}
     cited = cited_in(commit.message, records)
@@ -103,12 +119,19 @@ def _right(commit: Commit, records: Mapping[int, str]) -> set[int]:
     return known if len(cited) <= MOST_CITED else set()
 
 
+def _is_task(commit: Commit) -> bool:
+    is_prose = all(path.endswith(PROSE) for path in commit.touched)
+    return not is_prose and len(commit.touched) <= MOST_TOUCHED and not NO_TASK.search(commit.subject)
+
+
 def task_paths(touched: Iterable[str], files: Collection[str], folder: str) -> tuple[str, ...]:
     """The first and the last by name of what the commit touches and the repository still has.
 
     `folder`: of the records, in which even another file is none.
     """
-    kept = sorted(path for path in touched if path in files and not path.startswith(f"{folder}/"))
+    kept = sorted(
+        path for path in touched if path in files and not (folder and path.startswith(f"{folder}/"))
+    )
     kept = [path for path in kept if not path.endswith(PROSE) and not LOCK.search(path)]
     kept = [path for path in kept if not TEST.search(path)] or kept
     return tuple(dict.fromkeys([*kept[:1], *kept[-1:]]))

@@ -54,8 +54,15 @@ class Repository:
 
     def commits(self, pattern: str) -> list[Commit]:
         """Those whose message has the pattern (extended, any case), newest first; no merges."""
-        found = ["log", "--no-merges", "--raw", "--no-renames", "-i", "-E", f"--grep={pattern}"]
-        log = self._run(*found, f"--format={MARK}%H{FIELD}%s{FIELD}%b{FIELD}", self.commit)
+        return self._log("-i", "-E", f"--grep={pattern}")
+
+    def newest(self, count: int) -> list[Commit]:
+        """The newest commits; no merges."""
+        return self._log(f"--max-count={count}")
+
+    def _log(self, *chosen: str) -> list[Commit]:
+        shape = ("--no-merges", "--raw", "--no-renames", f"--format={MARK}%H{FIELD}%s{FIELD}%b{FIELD}")
+        log = self._run("log", *shape, *chosen, self.commit)
         return [_commit(text) for text in log.split(MARK)[1:]]
 
     def resolved(self) -> str:

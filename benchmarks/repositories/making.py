@@ -4,22 +4,31 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from benchmarks.repositories.commits import SEARCHED, RepositoryTask, cited_in, make_tasks, quoting
+from benchmarks.repositories.commits import (
+    NEWEST,
+    SEARCHED,
+    RepositoryTask,
+    cited_in,
+    make_rule_tasks,
+    make_tasks,
+    quoting,
+)
 from benchmarks.repositories.git import Commit, Repository
 from benchmarks.repositories.notes import Note, read_notes
 from benchmarks.repositories.records import Record, folder_of, number_of, read_record, record_files
-from benchmarks.repositories.rules import Rule, read_rules, rule_files
+from benchmarks.repositories.rules import Rule, most_specific_rules, read_rules, rule_files
 from benchmarks.tasks.rows import Noun, TaskRow
 
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """What a repository gives."""
+    """What a repository gives. `tasks` cite records; of `rule_tasks` a rule names a path."""
 
     records: Sequence[Record]
     rules: Sequence[Rule]
     notes: Sequence[Note]
     tasks: Sequence[RepositoryTask]
+    rule_tasks: Sequence[RepositoryTask]
 
     @property
     def figures(self) -> dict[str, int]:
@@ -28,6 +37,7 @@ class Made:
             "rules": len(self.rules),
             "notes": len(self.notes),
             "tasks": len(self.tasks),
+            "rule_tasks": len(self.rule_tasks),
         }
 
     @property
@@ -50,11 +60,18 @@ def make(repository: Repository) -> Made:
     records = [read_record(repository, path, [*quoting(citing[number])]) for number, path in paths.items()]
     titles = {record.number: record.title for record in records}
     others = {*paths.values(), *rule_files(repository.files)}
+    rules = read_rules(repository)
     return Made(
         records,
-        read_rules(repository),
+        rules,
         read_notes(repository, others, folder_of(paths.values())),
         make_tasks(commits, paths, titles, repository.files),
+        make_rule_tasks(
+            repository.newest(NEWEST),
+            paths,
+            repository.files,
+            lambda named: bool(most_specific_rules(rules, named)),
+        ),
     )
 
 

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any
 from unittest.mock import patch
 
 from benchmarks.repositories.commits import RepositoryTask
-from benchmarks.repositories.globs import names, specificity
 from benchmarks.repositories.making import Made
-from benchmarks.repositories.rules import Rule
+from benchmarks.repositories.rules import most_specific_rules
 from benchmarks.tasks.writing import AGENT, CLOCK, NOW, write_team
 
 if TYPE_CHECKING:
@@ -106,17 +105,6 @@ def seed(slug: str, made: Made) -> Project:
 
     caller = Caller(project=create_project(slug=slug), agent=AGENT, keeps_secrets=True)
     return Project(caller, made, write_team(caller, made.rows, set()))
-
-
-def most_specific_rules(rules: Sequence[Rule], paths: Sequence[str]) -> list[int]:
-    """The places of the rules that name one of the paths most exactly; often several of one folder."""
-    scored: dict[int, tuple[int, bool]] = {}
-    for place, rule in enumerate(rules):
-        naming = [glob for glob in rule.paths if any(names(glob, path) for path in paths)]
-        if naming:
-            scored[place] = max(specificity(glob) for glob in naming)
-    best = max(scored.values(), default=None)
-    return [place for place, score in scored.items() if score == best]
 
 
 def _refs(table: Mapping[str, Any] | None) -> Iterator[str]:

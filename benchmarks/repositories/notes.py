@@ -20,10 +20,10 @@ class Note:
 
 
 def read_notes(repository: Repository, others: Collection[str], folder: str) -> list[Note]:
-    """`others`: files that are records or rules; `folder`: of the records, no file of which is a note."""
+    """`others`: records and rules; `folder`: of the records, no file of which is a note, or ""."""
     found: dict[str, Note] = {}
     for path in sorted(repository.files):
-        is_other = path in others or path.startswith(f"{folder}/")
+        is_other = path in others or (folder and path.startswith(f"{folder}/"))
         if FILE.search(path) and not is_other:
             for note in notes_of(path, repository.read(path)):
                 found.setdefault(note.text, note)

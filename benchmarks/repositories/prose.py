@@ -32,7 +32,8 @@ def front_matter(text: str) -> str:
 def sections(text: str) -> list[Section]:
     """The sections, in order; a heading in a block of code is none."""
     found: list[Section] = []
-    level, heading, lines, is_code = 0, "", [], False
+    level, heading, is_code = 0, "", False
+    lines: list[str] = []
     for line in COMMENT.sub("", FRONT.sub("", text)).splitlines():
         if FENCE.match(line):
             is_code = not is_code
@@ -57,7 +58,9 @@ def with_subsections(all_sections: Sequence[Section], place: int) -> str:
 
 def paragraphs(text: str) -> list[str]:
     """Paragraphs and lists, without code, tables and quoted notes."""
-    blocks, lines, is_code = [], [], False
+    blocks: list[str] = []
+    lines: list[str] = []
+    is_code = False
     for line in [*text.splitlines(), ""]:
         if FENCE.match(line):
             is_code = not is_code

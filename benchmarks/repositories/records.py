@@ -78,8 +78,9 @@ def _is_record(path: str) -> bool:
 
 
 def folder_of(paths: Iterable[str]) -> str:
-    """The folder in which all records are."""
-    return posixpath.commonpath([posixpath.dirname(path) for path in paths])
+    """The folder in which all records are; "" without any."""
+    folders = [posixpath.dirname(path) for path in paths]
+    return posixpath.commonpath(folders) if folders else ""
 
 
 def number_of(path: str) -> int:

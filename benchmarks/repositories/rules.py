@@ -2,10 +2,11 @@
 
 import posixpath
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from benchmarks.repositories.git import Repository
+from benchmarks.repositories.globs import names, specificity
 from benchmarks.repositories.prose import (
     clipped,
     front_matter,
@@ -95,3 +96,14 @@ def globs_of(front: str) -> tuple[str, ...]:
         return ()
     globs = re.findall(r"[^\s\"'\[\],]+", found[1].replace("\n", ","))
     return tuple(glob for glob in globs if glob not in {"-", "**", "**/*", "*"})[:MOST_PATHS]
+
+
+def most_specific_rules(rules: Sequence[Rule], paths: Sequence[str]) -> list[int]:
+    """The places of the rules that name one of the paths most exactly; often several of one folder."""
+    scored: dict[int, tuple[int, bool]] = {}
+    for place, rule in enumerate(rules):
+        naming = [glob for glob in rule.paths if any(names(glob, path) for path in paths)]
+        if naming:
+            scored[place] = max(specificity(glob) for glob in naming)
+    best = max(scored.values(), default=None)
+    return [place for place, score in scored.items() if score == best]
