@@ -27,11 +27,11 @@ most `MOST_NOTES` of a repository, evenly spread.
 "adr/0012" or the name of the file. Left out: commits that touch nothing but prose, or more than 60 files,
 bumps of dependencies, reverts, answers to a review; and the citation of a record that the commit itself
 adds, as nobody could know it before. The task is the subject without the citation, the title of the record,
-and numbers of issues; one of fewer than three words, or with the subject of another, is no task. At most
-`MOST_TASKS` of a repository, evenly spread over its history. Right are the records cited. The paths of a
-task are the first and the last by name of the files that it touches and the pinned commit still has,
-without prose, lock files, records and tests (tests where there is nothing else); without one it is no task.
-Every third task, by its number in its repository, is held out.
+and numbers of issues; one of fewer than three words, that still speaks of ADRs, or with the subject of
+another, is no task. At most `MOST_TASKS` of a repository, evenly spread over its history. Right are the
+records cited. The paths of a task are the first and the last by name of the files that it touches and the
+pinned commit still has, without prose, lock files, records and tests (tests where there is nothing else);
+without one it is no task. Every third task, by its number in its repository, is held out.
 
 **Tasks of rules.** Those of the newest `NEWEST` commits that cite no record, and a path of which a rule
 names; the rest as above, at most `MOST_RULE_TASKS` of a repository. The most specific rules of a task are

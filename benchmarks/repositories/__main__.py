@@ -1,8 +1,8 @@
 """Quality of briefs on real commits: `python -m benchmarks.repositories --repositories FOLDER`.
 
 The folder has the git directories of the repositories in `repositories.json`, named owner+name; what is
-missing is said. `--engine postgres`; `--held-out` measures the tasks that are kept aside; `--made` only
-counts what the repositories give, and `--write` notes it.
+missing is said. `--engine postgres`; `--held-out` measures the tasks that are kept aside, `--both` all; `--made`
+only counts what the repositories give, and `--write` notes it.
 """
 
 import argparse
@@ -64,7 +64,7 @@ def main() -> None:
     parser.add_argument("--made", action="store_true", help="only count what the repositories give")
     parser.add_argument("--write", action="store_true", help="note commits and counts in repositories.json")
     options = parser.parse_args()
-    if options.misses and options.held_out:
+    if options.misses and (options.held_out or options.both):
         parser.error("What is held out is not looked at.")
     listed = [one for one in read_listed() if not options.only or one.name.replace("+", "/") in options.only]
     made = {one: _make(one, repository) for one, repository in _opened(listed, options.repositories).items()}
@@ -73,7 +73,8 @@ def main() -> None:
     if options.made or options.write:
         return
     with databases(options.engine) as factory, connected(factory.empty()):
-        _measure({one.name: (one.slug, of) for one, of in made.items()}, options.held_out, options.misses)
+        parts = [False, True] if options.both else [options.held_out]
+        _measure({one.name: (one.slug, of) for one, of in made.items()}, parts, options.misses)
 
 
 def _opened(listed: Sequence[Listed], folder: Path) -> dict[Listed, Repository]:
@@ -97,7 +98,8 @@ def _make(listed: Listed, repository: Repository) -> Made:
     return made
 
 
-def _measure(made: Mapping[str, tuple[str, Made]], held_out: bool, shows_misses: bool) -> None:
+def _measure(made: Mapping[str, tuple[str, Made]], parts: Sequence[bool], shows_misses: bool) -> None:
+    """`parts`: which tasks, by whether they are held out."""
     from django.core.management import call_command
 
     from benchmarks.seeding import tidy
@@ -107,6 +109,11 @@ def _measure(made: Mapping[str, tuple[str, Made]], held_out: bool, shows_misses:
     projects = {name: seed(slug, of) for name, (slug, of) in made.items()}
     tidy()
     print(f"written: {time.perf_counter() - started:.0f} s", flush=True)
+    for held_out in parts:
+        _measure_part(projects, held_out, shows_misses)
+
+
+def _measure_part(projects: Mapping[str, Project], held_out: bool, shows_misses: bool) -> None:
     asked = {name: _ask(project, project.made.tasks, held_out) for name, project in projects.items()}
     ruled = {name: _ask(project, project.made.rule_tasks, held_out) for name, project in projects.items()}
     print("\nHeld out." if held_out else "\nTuned.")

@@ -36,6 +36,7 @@ NO_TASK = re.compile(
     r"|\breview (?:feedback|comments?|fixes)\b",
     re.IGNORECASE,
 )
+OF_RECORDS = re.compile(r"\badrs?\b", re.IGNORECASE)
 LOCK = re.compile(
     r"(?:^|/)(?:package-lock\.json|pnpm-lock\.yaml|yarn\.lock|go\.sum|[\w.-]+\.lock|npm-shrinkwrap\.json)$"
 )
@@ -84,7 +85,7 @@ def make_tasks(
         right = tuple(sorted(_right(commit, records)))
         subject = without_citation(commit.subject, [titles[number] for number in right])
         paths = task_paths(commit.touched, files, folder_of(records.values()))
-        if right and paths and len(WORD.findall(subject)) >= LEAST_WORDS:
+        if right and paths and _says_enough(subject):
             made.setdefault(subject.casefold(), RepositoryTask(0, commit.hash, subject, paths, right))
     return _numbered(evenly(list(made.values()), MOST_TASKS))
 
@@ -100,10 +101,15 @@ def make_rule_tasks(
     for commit in reversed(commits):
         subject = without_citation(commit.subject, [])
         paths = task_paths(commit.touched, files, folder_of(records.values()))
-        is_task = _is_task(commit) and len(WORD.findall(subject)) >= LEAST_WORDS
+        is_task = _is_task(commit) and _says_enough(subject)
         if is_task and paths and not cited_in(commit.message, records) and is_ruled(paths):
             made.setdefault(subject.casefold(), RepositoryTask(0, commit.hash, subject, paths, ()))
     return _numbered(evenly(list(made.values()), MOST_RULE_TASKS))
+
+
+def _says_enough(subject: str) -> bool:
+    """Some words, of the work and not of records as such."""
+    return len(WORD.findall(subject)) >= LEAST_WORDS and not OF_RECORDS.search(subject)
 
 
 def _numbered(tasks: Sequence[RepositoryTask]) -> list[RepositoryTask]:
@@ -146,7 +152,8 @@ def without_citation(subject: str, titles: Sequence[str]) -> str:
     text = ISSUE.sub(CUT, text)
     text = DANGLING.sub("", EMPTY.sub("", EMPTY.sub("", text)))
     text = re.sub(r"\s+", " ", text)
-    return re.sub(r"\s+([:;,.)])", r"\1", text).strip(" —–-:;,/")
+    text = re.sub(r"\s+([:;,.)])", r"\1", text)
+    return re.sub(r"([(\[])\s+", r"\1", text).strip(" —–-:;,/")
 
 
 def quoting(commits: Iterable[Commit]) -> Iterator[str]:

@@ -302,6 +302,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
         "Send mails in the background\n\nAs ADR 7 wants.",
         {"shop/mail/send.py": "1", "shop/mail/queue.py": "1", "shop/mail/README.md": "Short."},
     )
+    _commit(home, "Check the status of every ADR (ADR-0007)", {"shop/mail/send.py": "1.5"})
     _commit(home, "Address review\n\nADR-0007", {"shop/mail/send.py": "2"})
     _commit(home, "Send mails to others", {"shop/mail/send.py": "3"})
     _commit(home, "Count stock twice (#12)", {"shop/store/stock.py": "2"})
