@@ -1,8 +1,8 @@
 """Quality of briefs on real commits: `python -m benchmarks.repositories --repositories FOLDER`.
 
 The folder has the git directories of the repositories in `repositories.json`, named owner+name; what is
-missing is said. `--engine postgres`; `--held-out` measures the tasks that are kept aside, `--both` all; `--made`
-only counts what the repositories give, and `--write` notes it.
+missing is said. `--engine postgres`; `--held-out` measures the tasks that are kept aside, `--both` all of
+them; `--made` only counts what the repositories give, and `--write` notes it.
 """
 
 import argparse
@@ -58,6 +58,7 @@ def main() -> None:
     parser.add_argument("--engine", type=Engine, choices=list(Engine), default=Engine.SQLITE)
     parser.add_argument("--only", action="append", help="a repository, as owner/name")
     parser.add_argument("--held-out", action="store_true", help="the tasks that are kept aside")
+    parser.add_argument("--both", action="store_true", help="first the others, then those kept aside")
     parser.add_argument(
         "--misses", action="store_true", help="also the decisions and rules that are not given"
     )
