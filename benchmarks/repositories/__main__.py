@@ -67,6 +67,8 @@ def main() -> None:
     options = parser.parse_args()
     if options.misses and (options.held_out or options.both):
         parser.error("What is held out is not looked at.")
+    if options.write and options.only:
+        parser.error("The list is written whole.")
     listed = [one for one in read_listed() if not options.only or one.name.replace("+", "/") in options.only]
     made = {one: _make(one, repository) for one, repository in _opened(listed, options.repositories).items()}
     if options.write:
@@ -168,7 +170,8 @@ def _show_misses(project: Project, results: Sequence[Asked]) -> None:
         if _has_rule(asked, asked.check.refs) == 0:
             lines.append(f"check: one of {', '.join(asked.rules[:5])}")
         if lines:
-            print(f"{asked.task.number:3} {asked.task.commit[:10]} {asked.task.with_paths}")
+            kind = "cites" if asked.right else "ruled"
+            print(f"{kind} {asked.task.number:2} {asked.task.commit[:10]} {asked.task.with_paths}")
             print("".join(f"      {line}\n" for line in lines), end="")
 
 
