@@ -4,6 +4,7 @@ Everything is written through the services, hour by hour, so that the event log 
 the time is changed.
 """
 
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime, timedelta
@@ -25,7 +26,7 @@ SILENT = ("crawler", "night-watch")
 LONG_WORD = "Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaft" * 2
 HOSTILE_NAMES = (
     '<img src=x onerror="window.harmed=1"><b>Bob</b> ' + LONG_WORD[:50],
-    "\u0645\u062d\u0644\u0644 \u05e1\u05d5\u05db\u05df \U0001f9d1\u200d\U0001f4bb z\u200be\u200br\u200bo",
+    "\u0645\u062d\u0644\u0644 \u05e1\u05d5\u05db\u05df \U0001f9d1\u200d\U0001f4bb zero",
 )
 AGENTS = (*AWAKE, *HOSTILE_NAMES, *SILENT)
 
@@ -208,14 +209,18 @@ def hostile(number: int, *, every: int) -> str:
 
 def _decisions(size: int) -> list[dict[str, Any]]:
     """Decisions of which each tenth bears on files, and a hundred have hostile texts."""
+    from ctxhub.core.text.invisible import without_invisible
+
     items = list(items_of(size))
     for number, item in enumerate(items[: size - 1]):
         if number % 10 == 3:
             item["paths"] = [path(number // 10 * 7 % FILES)]
         if text := hostile(number, every=max(1, size // HOSTILE_ROWS)):
             item["value"] = item["rationale"] = f"{text} {item['value']}"
-            item["key"] = f"{item['key']}/{text}"[:190].rstrip()
-            item["tags"] = [*item["tags"], text[:80].rstrip()]
+            name = without_invisible(text)
+            item["key"] = f"{item['key']}/{name}"[:190].rstrip()
+            # A tag with these marks is read as a list.
+            item["tags"] = [*item["tags"], re.sub(r"[^\w <>=/.:-]", "", name)[:80].strip()]
     return items
 
 
