@@ -14,7 +14,7 @@ from memory.constraints.history import HISTORY as CONSTRAINT_HISTORY
 from memory.constraints.selectors import open_constraints
 from memory.decisions.history.decisions import HISTORY as DECISION_HISTORY
 from memory.decisions.history.templates import HISTORY as TEMPLATE_HISTORY
-from memory.decisions.search.documents import read_earlier_decision_documents
+from memory.decisions.search.documents import earlier_decision_documents
 from memory.decisions.selectors.decisions import ids_of_keys, open_decisions
 from memory.decisions.selectors.past_values import values_at
 from memory.decisions.selectors.templates import open_templates
@@ -27,7 +27,7 @@ from memory.memories.history.memories import HISTORY as MEMORY_HISTORY
 from memory.memories.history.memories import REVISIONS as MEMORY_REVISIONS
 from memory.memories.history.memories import revisions_showing
 from memory.memories.rows.memories import MemoryRow
-from memory.memories.search.memories import read_earlier_memory_documents
+from memory.memories.search.memories import earlier_memory_documents
 from memory.memories.selectors.contexts import ids_of_contexts, open_contexts
 from memory.memories.selectors.memories import open_memories
 from memory.memories.selectors.past_texts import texts_at
@@ -41,7 +41,7 @@ from memory.memories.services.contexts import (
 from memory.memories.services.memories import delete_memories, find_deletable_memories
 from memory.memories.services.relationships import link_cause
 from memory.memories.sql.cause_links import LINKS as RELATIONSHIP_LINKS
-from memory.memories.sql.neighbours import read_turns
+from memory.memories.sql.neighbours import turns_of
 from memory.memories.sql.revisions import replaced_ids as replaced_memories
 from memory.models import (
     Constraint,
@@ -61,7 +61,7 @@ from memory.models import (
 )
 from memory.scratchpads.history.scratchpads import HISTORY as SCRATCHPAD_HISTORY
 from memory.scratchpads.history.workflows import HISTORY as WORKFLOW_HISTORY
-from memory.scratchpads.search.scratchpads import read_earlier_scratchpad_documents
+from memory.scratchpads.search.scratchpads import earlier_scratchpad_documents
 from memory.scratchpads.selectors.scratchpads import contents_at, open_scratchpads
 from memory.scratchpads.selectors.workflows import open_workflows
 from memory.scratchpads.services.scratchpads import delete_scratchpads, find_deletable_scratchpads
@@ -138,7 +138,7 @@ register(
         "decision_revision",
         "earlier decisions",
         DecisionRevision,
-        documents=read_earlier_decision_documents,
+        documents=earlier_decision_documents,
         earlier_states_of="decision",
         states_of=revision_ids,
     )
@@ -204,7 +204,7 @@ register(
         "scratchpad_revision",
         "earlier scratchpads",
         ScratchpadRevision,
-        documents=read_earlier_scratchpad_documents,
+        documents=earlier_scratchpad_documents,
         earlier_states_of="scratchpad",
         states_of=replaced_ids,
     )
@@ -252,7 +252,7 @@ register(
         text="content",
         history=MEMORY_HISTORY,
         version_of=memory_version,
-        turns=read_turns,
+        turns=turns_of,
         texts_at=texts_at,
         heads=heads_of("memory", Memory, "title", at="updated_at", made="created_at"),
         deletion=Deletion(find_deletable_memories, delete_memories, sizes=sizes_of_texts),
@@ -263,7 +263,7 @@ register(
         MEMORY_REVISIONS,
         "earlier memories",
         MemoryRevision,
-        documents=read_earlier_memory_documents,
+        documents=earlier_memory_documents,
         showing=revisions_showing,
         earlier_states_of="memory",
         states_of=replaced_memories,

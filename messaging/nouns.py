@@ -5,10 +5,10 @@ from ctxhub.core.hub.selectors.hub import register_agent_facts
 from ctxhub.core.links import heads_of
 from ctxhub.core.registry import Kept, Noun, counter_of, register
 from messaging.models import Message
-from messaging.search import messages_showing, read_message_documents
+from messaging.search import message_documents, messages_showing
 from messaging.selectors.inbox import count_news, count_urgent, unread_of
 from messaging.selectors.messages import open_messages
-from messaging.sql.neighbours import read_turns
+from messaging.sql.neighbours import turns_of
 from messaging.sql.reply_links import LINKS
 
 register(
@@ -19,10 +19,10 @@ register(
         count=counter_of("message"),
         open=open_messages,
         text="text",
-        documents=read_message_documents,
+        documents=message_documents,
         showing=messages_showing,
         news=count_news,
-        turns=read_turns,
+        turns=turns_of,
         heads=heads_of("message", Message, "text", at="created_at"),
         links=LINKS,
         deletion=Kept("removes old ones, with the scope admin", call=("hub", "clear")),

@@ -112,11 +112,15 @@ def as_row(found: Sequence[Any]) -> MessageRow:
 
 
 def read_messages(project_id: int, ids: Sequence[int]) -> dict[int, MessageRow]:
-    if not ids:
-        return {}
+    return messages_of(project_id, ids).now() if ids else {}
+
+
+def messages_of(project_id: int, ids: Sequence[int]) -> sql.Reading[dict[int, MessageRow]]:
     condition, values = sql.by_ids("m", project_id, ids)
     statement = f"SELECT {selected()} FROM messaging_message m {JOINED} WHERE {condition}"  # noqa: S608
-    return {row.id: row for row in map(as_row, sql.rows(statement, values))}
+    return sql.Reading(
+        statement, values, len(fields(MessageRow)), lambda rows: {row.id: row for row in map(as_row, rows)}
+    )
 
 
 def read_thread(project_id: int, root_id: int, after: int, limit: int) -> list[MessageRow]:

@@ -3,12 +3,13 @@
 from collections.abc import Iterator, Sequence
 
 from ctxhub.core.kit.models import NamedRow
+from ctxhub.core.kit.sql import Reading
 from ctxhub.core.models import Agent
 from ctxhub.core.search.documents import Document
 from ctxhub.core.search.words_shown import Fields, ids_showing
 from ctxhub.core.text.readable import as_lines
 from messaging.models import Message
-from messaging.rows import MessageContent, read_messages
+from messaging.rows import MessageContent, messages_of
 
 SHOWN: Fields = {Agent: "sender"}
 NAMES_IN_TITLE = 4
@@ -26,8 +27,8 @@ def message_document(message: MessageContent) -> Document:
     )
 
 
-def read_message_documents(project_id: int, ids: Sequence[int]) -> list[Document]:
-    return [message_document(row) for row in read_messages(project_id, ids).values()]
+def message_documents(project_id: int, ids: Sequence[int]) -> Reading[Sequence[Document]]:
+    return messages_of(project_id, ids).then(lambda rows: list(map(message_document, rows.values())))
 
 
 def messages_showing(word: NamedRow) -> list[int]:

@@ -30,7 +30,7 @@ def _read_afresh(project: Project) -> dict[tuple[str, int], Document]:
     for noun in indexed_nouns():
         assert noun.documents
         if noun.kind in ids:
-            found |= {(noun.kind, d.object_id): d for d in noun.documents(project.pk, ids[noun.kind])}
+            found |= {(noun.kind, d.object_id): d for d in noun.documents(project.pk, ids[noun.kind]).now()}
     return found
 
 

@@ -7,7 +7,7 @@ from ctxhub.core.paths.services.counting import changed_paths
 from ctxhub.core.registry import Kept, Noun, counter_of, register
 from tracking.history.changes import changed_path
 from tracking.models import FileChange, Lease, LeasePath, Resource
-from tracking.search import read_change_documents, read_resource_documents
+from tracking.search import documents_of_changes, resource_documents
 from tracking.selectors.changes import count_in_last_hour, open_changes
 from tracking.selectors.leases import counting_live, open_leases
 from tracking.selectors.paths import naming_files, naming_leased
@@ -26,7 +26,7 @@ register(
         open=open_changes,
         text="description",
         by_layer=lambda stats: count_in_last_hour(stats.project_id),
-        documents=read_change_documents,
+        documents=documents_of_changes,
         heads=heads_of("change", FileChange, "description", at="at"),
         deletion=Kept("removes old ones, with the scope admin", call=("hub", "clear")),
     )
@@ -39,7 +39,7 @@ register(
         count=counter_of("resource"),
         open=open_resources,
         text="content",
-        documents=read_resource_documents,
+        documents=resource_documents,
         is_kept=True,
         ids_of=ids_of_files,
         heads=heads_of("resource", Resource, "path", ref="path", at="created_at"),

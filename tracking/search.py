@@ -3,9 +3,10 @@
 from collections.abc import Sequence
 from datetime import datetime
 
+from ctxhub.core.kit.sql import Reading
 from ctxhub.core.search.documents import Document
-from tracking.sql.changes import Recorded, read_recorded
-from tracking.sql.resources import read_indexed
+from tracking.sql.changes import Recorded, recorded_changes
+from tracking.sql.resources import indexed_files
 
 
 def resource_document(row_id: int, path: str, at: datetime, content: str = "") -> Document:
@@ -13,8 +14,8 @@ def resource_document(row_id: int, path: str, at: datetime, content: str = "") -
     return Document(row_id, ref, title=path, body=content, at=at, readable=(0, len(content)))
 
 
-def read_resource_documents(project_id: int, ids: Sequence[int]) -> list[Document]:
-    return [resource_document(*row) for row in read_indexed(project_id, ids)]
+def resource_documents(project_id: int, ids: Sequence[int]) -> Reading[Sequence[Document]]:
+    return indexed_files(project_id, ids).then(lambda rows: [resource_document(*row) for row in rows])
 
 
 def change_documents(changes: Sequence[Recorded]) -> list[Document]:
@@ -22,8 +23,8 @@ def change_documents(changes: Sequence[Recorded]) -> list[Document]:
     return [_change_document(change) for change in changes if change.description]
 
 
-def read_change_documents(project_id: int, ids: Sequence[int]) -> list[Document]:
-    return change_documents(read_recorded(project_id, ids))
+def documents_of_changes(project_id: int, ids: Sequence[int]) -> Reading[Sequence[Document]]:
+    return recorded_changes(project_id, ids).then(change_documents)
 
 
 def _change_document(change: Recorded) -> Document:

@@ -24,6 +24,7 @@ from ctxhub.core.kit.deletes import delete_rows
 from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.kit.models import NamedRow
 from ctxhub.core.kit.rows import RowT, Table
+from ctxhub.core.kit.sql import Reading
 from ctxhub.core.kit.transactions import acquire_write_lock, write_transaction
 from ctxhub.core.paths.rows import PathRow
 from ctxhub.core.paths.services.patterns import PatternChange, write_patterns
@@ -92,6 +93,8 @@ class History(Generic[RowT]):
     signs_changes: ClassVar[bool] = False
     # Whether who writes a row counts as given it, as who opens it does: see sessions/briefings.
     is_given_to_writers: ClassVar[bool] = False
+    # The fields that documents are made of; (): all.
+    read_for_documents: ClassVar[Sequence[str]] = ()
     # The vocabulary models whose names appear in documents, and the fields that hold them.
     shown: ClassVar[Fields] = {}
 
@@ -265,9 +268,10 @@ class History(Generic[RowT]):
 
     # -- Searching, for the noun's registration ----------------------------------------------------
 
-    def documents(self, project_id: int, ids: Sequence[int]) -> list[Document]:
-        rows = self.table.read(project_id, ids).values()
-        return [document for row in rows if (document := self.document(row))]
+    def documents(self, project_id: int, ids: Sequence[int]) -> Reading[Sequence[Document]]:
+        return self.table.reading(project_id, ids, self.read_for_documents).then(
+            lambda rows: [document for row in rows.values() if (document := self.document(row))]
+        )
 
     def patterns_of(self, project_id: int, ids: Sequence[int]) -> dict[int, Sequence[str]]:
         """The globs that rows bear on, by their ids."""

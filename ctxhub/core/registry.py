@@ -12,7 +12,7 @@ from ctxhub.core.kit.errors import InvalidInput, shown, unknown_word
 from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.kit.inputs import PATH_LENGTH, clean_name, read_id
 from ctxhub.core.kit.models import NamedRow
-from ctxhub.core.kit.sql import Selected
+from ctxhub.core.kit.sql import Reading, Selected
 from ctxhub.core.links import HeadReader, LinkSource
 from ctxhub.core.search.documents import Document
 
@@ -28,7 +28,7 @@ class Recorder(Protocol):
     is_indexed: ClassVar[bool]
     has_paths: ClassVar[bool]
 
-    def documents(self, project_id: int, ids: Sequence[int]) -> Sequence[Document]: ...
+    def documents(self, project_id: int, ids: Sequence[int]) -> Reading[Sequence[Document]]: ...
 
     def showing(self, word: NamedRow) -> Sequence[int]: ...
 
@@ -74,12 +74,13 @@ class Noun:
     `open(project_id, names, full)`: the items for the names of many refs, in a fixed number of queries.
     `text`: the field of an item that is its main text, which can be read by lines; "": it has none.
     `by_layer(stats)`: its number in each layer, by layer id, for `layer_summary`.
-    `documents(project_id, object_ids)`: the search documents of these rows; excerpts are cut from them.
+    `documents(project_id, object_ids)`: reads the search documents of these rows; excerpts are cut from them.
     `ids_of(project_id, names)`: the row ids for names of refs, if the names are not the ids.
     `is_named`: the names of its refs are names, although it has no `ids_of`.
     `showing(word)`: the ids of the rows whose documents contain the name of a tag, scope, category or agent.
-    `turns(project_id, object_ids)`: for rows that were found, the ids of the rows said before and after them,
-    each with the fraction of the score that it receives.
+    `turns(project_id, object_ids)`: a SELECT of the rows said before and after those that were found: `id`,
+    `ending` (its last characters), `place` (1 and 2: the next ones, -1 and -2: those before, 0: a reply) and
+    `other`, the id of the row there, or null. Rows that are no turns are left out.
     `prior`: the weight of its rows in a search.
     `has_reasons`: its rows hold reasons, and rank first for questions that ask why.
     `is_kept`: a search lists its rows even if another result says nearly the same.
@@ -105,10 +106,10 @@ class Noun:
     count: Callable[[Stats], Count] | None = None
     open: Callable[[int, Sequence[str], bool], Mapping[str, dict[str, Any]]] | None = None
     by_layer: Callable[[Stats], Mapping[int, int]] | None = None
-    documents: Callable[[int, Sequence[int]], Sequence[Document]] | None = None
+    documents: Callable[[int, Sequence[int]], Reading[Sequence[Document]]] | None = None
     showing: Callable[[NamedRow], Sequence[int]] | None = None
     news: Callable[[Caller, Selected | None], int] | None = None
-    turns: Callable[[int, Sequence[int]], Mapping[int, Mapping[int, float]]] | None = None
+    turns: Callable[[int, Sequence[int]], Selected] | None = None
     prior: float = 1.0
     has_reasons: bool = False
     is_kept: bool = False

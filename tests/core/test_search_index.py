@@ -373,10 +373,10 @@ def test_a_message_is_indexed_by_sender_recipients_text_and_payload(populated: C
 
 
 def test_many_recipients_are_indexed_in_the_body_rather_than_the_title(ada: Caller) -> None:
-    from messaging.search import read_message_documents
+    from messaging.search import message_documents
 
     sent = send_message(caller=ada, text="x", to=[f"r{n}" for n in range(9)])
-    [document] = read_message_documents(ada.project_id, [sent["id"]])
+    [document] = message_documents(ada.project_id, [sent["id"]]).now()
     assert document.title == "ada to r0, r1, r2, r3 and 5 more"
     assert document.body == "x\n\nto r4, r5, r6, r7, r8"
 
@@ -388,7 +388,7 @@ def test_an_inactive_decision_is_marked(ada: Caller, status: str, mark: str) -> 
     from memory.decisions.history.decisions import HISTORY
 
     created = set_decision(caller=ada, key="a", value="x", status=status)
-    [document] = HISTORY.documents(ada.project_id, [created["id"]])
+    [document] = HISTORY.documents(ada.project_id, [created["id"]]).now()
     assert document.mark == mark
 
 
@@ -396,7 +396,7 @@ def test_the_document_of_a_decision_has_a_line_for_each_field(ada: Caller) -> No
     from memory.decisions.history.decisions import HISTORY
 
     created = set_decision(caller=ada, key="a", value="JWT", **ALL_FIELDS)
-    [document] = HISTORY.documents(ada.project_id, [created["id"]])
+    [document] = HISTORY.documents(ada.project_id, [created["id"]]).now()
     assert document.body.split("\n\n") == [
         "JWT",
         "Because of the audit.",

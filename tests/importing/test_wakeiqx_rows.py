@@ -411,7 +411,7 @@ def test_an_import_updates_counters_index_and_log(
     take_snapshots()
     assert Tally.objects.in_project(apollo).get(noun="snapshot").count == 6
     entries = SearchEntry.objects.in_project(apollo).filter(kind="snapshot")
-    documents = HISTORY.documents(apollo.pk, [snapshot.pk for snapshot in snapshots_of(apollo)])
+    documents = HISTORY.documents(apollo.pk, [snapshot.pk for snapshot in snapshots_of(apollo)]).now()
     assert {(e.ref, e.updated_at) for e in entries} == {(d.ref, d.at) for d in documents}
     last = Event.objects.in_project(apollo).order_by("-pk")[0]
     assert (last.verb, last.ref, last.agent) == ("imported", "hub:wakeiqx", None)

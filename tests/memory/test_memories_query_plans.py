@@ -7,12 +7,13 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
+from ctxhub.core.kit import sql
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.clock import now
 from ctxhub.core.models import Tag
 from ctxhub.core.toolbox.dispatch import call
 from ctxhub.core.vocabulary.services.names import register_agent
-from memory.memories.sql.neighbours import read_turns
+from memory.memories.sql.neighbours import turns_of
 from memory.models import Context, Memory, MemoryTag
 from tests.databases import statements_within_cpu_seconds, take_statistics
 from tests.query_plans import explained, plan_by_indexes, sorts_inside, start_compact
@@ -89,7 +90,8 @@ def test_a_list_reads_an_index_in_its_sort_order(many: Caller, page: str) -> Non
 def test_turns_beside_a_memory_are_read_from_the_context_index(many: Caller) -> None:
     found = list(Memory.objects.in_project(many.project).filter(type=2).values_list("pk", flat=True)[:20])
     with CaptureQueriesContext(connection) as captured:
-        assert len(read_turns(many.project_id, found)) == 20
+        turns = sql.rows(*turns_of(many.project_id, found))
+    assert len({row[0] for row in turns}) == 20
     [query] = captured.captured_queries
     plan = explained(query["sql"])
     assert len(re.findall(r"\bmemory_memory_by_context\b", plan)) == 4, plan

@@ -111,16 +111,21 @@ def read_changes(project_id: int, ids: Sequence[int]) -> list[ChangeRow]:
     return _read("", "", *sql.by_ids("c", project_id, ids), len(ids))
 
 
-def read_recorded(project_id: int, ids: Sequence[int]) -> list[Recorded]:
+def recorded_changes(project_id: int, ids: Sequence[int]) -> sql.Reading[list[Recorded]]:
     condition, values = sql.by_ids("c", project_id, ids)
     statement = f"""
         SELECT c.id, r.path, c.change, c.agent_id, c.layer_id, c.description, c.at
         FROM tracking_filechange c JOIN tracking_resource r ON r.id = c.resource_id
         WHERE {condition}"""
-    return [
-        Recorded(row_id, path, str(ChangeKind(change).label), agent_id, layer_id, text, sql.read_time(at))
-        for row_id, path, change, agent_id, layer_id, text, at in sql.rows(statement, values)
-    ]
+    return sql.Reading(
+        statement,
+        values,
+        7,
+        lambda rows: [
+            Recorded(row_id, path, str(ChangeKind(change).label), agent_id, layer_id, text, sql.read_time(at))
+            for row_id, path, change, agent_id, layer_id, text, at in rows
+        ],
+    )
 
 
 def last_changes(resource_ids: Sequence[int], of_each: int) -> list[ChangeRow]:

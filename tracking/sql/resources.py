@@ -218,16 +218,21 @@ def make_resources(project_id: int, paths: Sequence[str], at: datetime) -> dict[
     return dict(sql.insert("tracking_resource", columns, records, "RETURNING path, id"))
 
 
-def read_indexed(project_id: int, ids: Sequence[int]) -> list[tuple[int, str, datetime, str]]:
+def indexed_files(project_id: int, ids: Sequence[int]) -> sql.Reading[list[tuple[int, str, datetime, str]]]:
     """Id, path, time of the last new text, and content of each file; "": none is kept."""
     condition, values = sql.by_ids("r", project_id, ids)
     statement = f"""
         SELECT r.id, r.path, r.created_at, f.created_at, coalesce(f.text, '')
         FROM tracking_resource r LEFT JOIN tracking_filecontent f ON f.id = r.content_id WHERE {condition}"""
-    return [
-        (row_id, path, indexed_at(sql.read_time(made), content_at and sql.read_time(content_at)), text)
-        for row_id, path, made, content_at, text in sql.rows(statement, values)
-    ]
+    return sql.Reading(
+        statement,
+        values,
+        5,
+        lambda rows: [
+            (row_id, path, indexed_at(sql.read_time(made), content_at and sql.read_time(content_at)), text)
+            for row_id, path, made, content_at, text in rows
+        ],
+    )
 
 
 def indexed_at(created_at: datetime, content_at: datetime | None) -> datetime:

@@ -112,11 +112,21 @@ class Table(Generic[RowT]):
 
         `names`: the fields to read, the others get their defaults; (): all.
         """
-        if not ids:
-            return {}
-        rows = self._find(sql.by_ids("d", project_id, ids), self._with(names, ["id"]))
-        found = {row.id: row for row in rows}
-        return {row_id: found[row_id] for row_id in ids if row_id in found}
+        return self.reading(project_id, ids, names).now() if ids else {}
+
+    def reading(
+        self, project_id: int, ids: Sequence[int], names: Sequence[str] = ()
+    ) -> sql.Reading[dict[int, RowT]]:
+        """What `read` reads."""
+        names = self._with(names, ["id"])
+        condition, values = sql.by_ids("d", project_id, ids)
+
+        def in_order(found: Sequence[sql.Row]) -> dict[int, RowT]:
+            rows = {row.id: row for row in self.as_rows(found, names)}
+            return {row_id: rows[row_id] for row_id in ids if row_id in rows}
+
+        statement = f"SELECT {self.selected(names)} WHERE {condition}"
+        return sql.Reading(statement, values, len(names or self.fields), in_order)
 
     def read_named(
         self,

@@ -2,12 +2,13 @@
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache, lru_cache
 from itertools import chain
 from time import monotonic
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 
 from django.db import DEFAULT_DB_ALIAS, connection, connections
 
@@ -17,6 +18,7 @@ Row = Sequence[Any]
 Selected = tuple[str, Sequence[Any]]
 """A SELECT, and the values of its placeholders."""
 T = TypeVar("T")
+U = TypeVar("U")
 
 FEW = 50
 _VALUE_MARK = re.compile("(?<!%)%s")
@@ -64,6 +66,42 @@ def _watched_cursor(database: Any) -> Any:
     if is_sqlite() or database.queries_logged:  # The log shows the values in the statement.
         return database.cursor()
     return database.make_cursor(_preparing_cursor(database))
+
+
+@dataclass(frozen=True, slots=True)
+class Reading(Generic[T]):
+    """A read that can be done with others: a statement of so many `columns`, and what is made of its rows.
+
+    Times may arrive as text and JSON as objects: `read_time` and `read_json` understand either.
+    """
+
+    statement: str
+    values: Sequence[Any]
+    columns: int
+    made: Callable[[Sequence[Row]], T]
+
+    def then(self, make: Callable[[T], U]) -> "Reading[U]":
+        return Reading(self.statement, self.values, self.columns, lambda found: make(self.made(found)))
+
+    def now(self) -> T:
+        return self.made(rows(self.statement, self.values))
+
+
+def read_together(readings: Sequence[Reading[T]]) -> list[T]:
+    """The results of reads: in one statement on PostgreSQL, where each costs a round trip."""
+    if is_sqlite() or len(readings) < 2:
+        return [reading.now() for reading in readings]
+    parts: list[str] = []
+    values: list[Any] = []
+    for number, reading in enumerate(readings):
+        names = [f"c{column}" for column in range(reading.columns)]
+        row = f"{json_array(*names)}::text"
+        parts.append(f"SELECT {number}, {row} FROM ({reading.statement}) q({', '.join(names)})")
+        values += reading.values
+    found: list[list[Row]] = [[] for _ in readings]
+    for number, row in rows(" UNION ALL ".join(parts), values):
+        found[number].append(json.loads(row))
+    return [reading.made(each) for reading, each in zip(readings, found, strict=True)]
 
 
 def execute(statement: str, values: Sequence[Any] = ()) -> None:
@@ -135,7 +173,7 @@ def by_ids(alias: str, project_id: int, ids: Sequence[int]) -> tuple[str, list[A
     The plus keeps SQLite from using an index by project: without statistics it would scan the whole project
     for a few ids.
     """
-    which, values = among(f"{alias}.id", ids)
+    which, values = among(f"{alias}.id", ids) if ids else ("1 = 0", [])
     return f"+{alias}.project_id = %s AND {which}", [project_id, *values]
 
 

@@ -148,10 +148,10 @@ def read_stale(
     """The stale objects of these kinds and ids."""
     of_kinds, kind_values = sql.among("kind", kinds)
     of_ids, id_values = sql.among("object_id", ids)
-    share, share_values = _share(project_id) if with_share else ("0, 0", [])
+    share, share_values = share_of_stale(project_id) if with_share else (("0", "0"), [])
     found = sql.rows(
         f"""
-        SELECT kind, object_id, stale, stale_since, {share} FROM core_pathpattern
+        SELECT kind, object_id, stale, stale_since, {', '.join(share)} FROM core_pathpattern
         WHERE {of_kinds} AND {of_ids} AND {stale_patterns()} AND project_id = %s""",
         [*share_values, *kind_values, *id_values, project_id],
     )
@@ -161,15 +161,15 @@ def read_stale(
     ]
 
 
-def _share(project_id: int) -> tuple[str, list[Any]]:
-    """The numbers of StaleShare as columns. The engines count once, and only if there is a row."""
+def share_of_stale(project_id: int) -> tuple[tuple[str, str], list[Any]]:
+    """The numbers of StaleShare as columns, and their values. The engines count once, where they need it."""
     # Indexes answer both: first patterns alone count, and have no index but core_pathpattern_first.
     stale = "SELECT count(*) FROM core_pathpattern s WHERE s.project_id = %s AND s.stale > 0"
     some = (
         "SELECT 1 FROM core_pathpattern f WHERE f.project_id = %s AND f.position = 0 AND f.pattern > ''"
         f" LIMIT {ONE_IN} * ({stale})"
     )
-    return f"({stale}), (SELECT count(*) FROM ({some}) counted)", [project_id] * 3
+    return (f"({stale})", f"(SELECT count(*) FROM ({some}) counted)"), [project_id] * 3
 
 
 class StaleKind(NamedTuple):

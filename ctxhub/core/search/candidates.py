@@ -5,6 +5,9 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 from ctxhub.core.kit import sql
+from ctxhub.core.kit.sql import Selected
+from ctxhub.core.paths.sql import StaleShare, share_of_stale
+from ctxhub.core.paths.stale_rows import stale_patterns
 from ctxhub.core.search.documents import EARLIER, OVER, PARTS
 from ctxhub.core.search.engines import Narrowing, clauses_of, engine
 from ctxhub.core.search.queries import Query, Term
@@ -22,11 +25,17 @@ WEIGHT_UNITS = 1_000
 # What `candidate_of` reads, of an entry `e` and its passage `t`.
 COLUMNS = f"""e.id, e.kind, e.object_id, e.ref, e.updated_at, t.start, t.words, t.size, t.scope,
             t.id - e.id * {PARTS}"""
+# Joins to an entry `e` how stale its object is, as `find_stale` in core/paths reads it.
+STALE = f"""LEFT JOIN core_pathpattern s
+            ON s.kind = e.kind AND s.object_id = e.object_id AND s.project_id = t.project_id
+            AND {stale_patterns("s")}"""
 
 
 class Candidate(NamedTuple):
     """A passage that may match. `part`: its number within the entry; `words`: its indexed words; `scope`: the
     words that filters match; `is_over`: not in force any more; `is_earlier`: an earlier state of the object.
+    `stale`: how many changes of its files were not looked at, and since when; 0 where this was not read.
+    `stale_share`: of its project, of an object that is stale.
     """
 
     entry_id: int
@@ -41,6 +50,9 @@ class Candidate(NamedTuple):
     scope: str = ""
     part: int = 0
     is_earlier: bool = False
+    stale: int = 0
+    stale_since: datetime | None = None
+    stale_share: StaleShare = StaleShare()
 
 
 def find_candidates(
@@ -55,15 +67,15 @@ def find_candidates(
 
     `counts`: how many passages of the project have each term; they save reading the rows of common terms.
     """
-    leading = leading_terms(query, weights, counts or {}, limit)
-    dependent = _dependent_terms(query, leading, counts or {})
-    candidates = _find_best(narrowing, query, weights, limit, dependent, leading)
+    counts = counts or {}
+    leading = leading_terms(query, weights, counts, limit)
+    dependent = _dependent_terms(query, leading, counts)
+    count = _count(narrowing, query, counts, count_to)
+    candidates, counted = _find_best(narrowing, query, weights, limit, count, dependent, leading)
     if len(candidates) < limit and dependent:
-        candidates = _find_best(narrowing, query, weights, limit)
+        candidates, counted = _find_best(narrowing, query, weights, limit, count)
     entries = len({candidate.entry_id for candidate in candidates})
-    if len(candidates) < limit or entries >= count_to:
-        return candidates, min(entries, count_to)
-    return candidates, _count(narrowing, query, counts or {}, count_to)
+    return candidates, min(entries, count_to) if counted is None else max(counted, min(entries, count_to))
 
 
 def leading_terms(
@@ -97,10 +109,12 @@ def _find_best(
     query: Query,
     weights: Mapping[Term, float],
     limit: int,
+    count: Selected,
     dependent: Collection[Term] = (),
     leading: Sequence[Term] = (),
-) -> list[Candidate]:
-    """Return the passages with the highest sums of term weights, normalised by length.
+) -> tuple[list[Candidate], int | None]:
+    """Return the passages with the highest sums of term weights, normalised by length; and `count`, if so
+    many were found as may be.
 
     A term counts once, by its weight. Dependent terms count only together with a leading term. Weights are
     integers here: their sum does not depend on the order of addition, so both engines sort alike.
@@ -112,54 +126,50 @@ def _find_best(
     for term in query.wanted:
         groups = [leading, [term]] if term in dependent else [[term]]
         values += [round(weights[term] * WEIGHT_UNITS), dialect.expression(narrowing.scope, *groups)]
+    counted, count_values = count
+    share, share_values = share_of_stale(narrowing.project_id)
     # The subquery ranks by id, worth and size; only the rows of the best are read in full.
     rows = sql.rows(
         f"""
-        SELECT {COLUMNS}
+        SELECT CASE WHEN count(*) OVER () >= %s THEN ({counted}) END, {COLUMNS}, s.stale, s.stale_since,
+            {", ".join(f"CASE WHEN s.stale > 0 THEN {number} END" for number in share)}
         FROM (
             SELECT m.id FROM ({dialect.with_sizes(f"{branches}) u WHERE TRUE{clauses}")}) m
             ORDER BY CAST(m.worth AS double precision) / ({LENGTH_COST} + m.size) DESC, m.id DESC LIMIT %s
-        ) best CROSS JOIN core_searchtext t CROSS JOIN {dialect.entry_of_best}
+        ) best CROSS JOIN core_searchtext t CROSS JOIN {dialect.entry_of_best} {STALE}
         WHERE t.id = best.id AND e.id = best.id / {PARTS}""",
-        [*values, *clause_values, SIZES_READ * limit, limit],
+        [limit, *count_values, *share_values, *values, *clause_values, SIZES_READ * limit, limit],
     )
-    return [candidate_of(*columns) for columns in rows]
+    return [candidate_of(*columns) for _, *columns in rows], rows[0][0] if rows else None
 
 
-def _count(narrowing: Narrowing, query: Query, counts: Mapping[Term, int], count_to: int) -> int:
-    """Return how many objects match, up to `count_to`. Mostly the most common term alone reaches it."""
+def _count(narrowing: Narrowing, query: Query, counts: Mapping[Term, int], count_to: int) -> Selected:
+    """Return SQL that counts the objects that match, up to `count_to`, and its values.
+
+    Mostly the first passages with the most common term alone reach it; these need no DISTINCT.
+    """
+    dialect = engine()
+    clauses, clause_values = clauses_of(narrowing, query, dialect.id)
+    found = f"{dialect.found}{clauses}"
+    values = [dialect.expression(narrowing.scope, query.wanted), *clause_values, count_to]
+    of_all = f"SELECT count(*) FROM (SELECT DISTINCT a.id / {PARTS} FROM ({found}) a LIMIT %s) c"
     most_common = max(query.wanted, key=lambda term: counts.get(term, 0))
-    if counts.get(most_common, 0) >= count_to and not query.needs_all:
-        counted = _count_by_first_passage(narrowing, query.with_wanted([most_common]), count_to)
-        if counted == count_to:
-            return counted
-    return _count_all(narrowing, query, count_to)
-
-
-def _count_by_first_passage(narrowing: Narrowing, query: Query, count_to: int) -> int:
-    """Return how many objects match in their first passage, up to `count_to`; needs no DISTINCT."""
-    dialect = engine()
-    clauses, values = clauses_of(narrowing, query, dialect.id)
-    first = f"SELECT 1 FROM ({dialect.found}{clauses}) a WHERE a.id = a.id / {PARTS} * {PARTS} LIMIT %s"
-    [(count,)] = sql.rows(
-        f"SELECT count(*) FROM ({first}) c",
-        [dialect.expression(narrowing.scope, query.wanted), *values, count_to],
-    )
-    return int(count)
-
-
-def _count_all(narrowing: Narrowing, query: Query, count_to: int) -> int:
-    dialect = engine()
-    clauses, values = clauses_of(narrowing, query, dialect.id)
-    [(count,)] = sql.rows(
-        f"SELECT count(*) FROM (SELECT DISTINCT a.id / {PARTS} FROM ({dialect.found}{clauses}) a LIMIT %s) c",
-        [dialect.expression(narrowing.scope, query.wanted), *values, count_to],
-    )
-    return int(count)
+    if counts.get(most_common, 0) < count_to or query.needs_all:
+        return of_all, values
+    common = query.with_wanted([most_common])
+    clauses, clause_values = clauses_of(narrowing, common, dialect.id)
+    first = f"""
+        SELECT 1 FROM ({dialect.found}{clauses}) a WHERE a.id = a.id / {PARTS} * {PARTS} LIMIT %s"""
+    statement = f"""
+        SELECT CASE WHEN f.objects >= %s THEN f.objects ELSE ({of_all}) END
+        FROM (SELECT count(*) AS objects FROM ({first}) c) f"""
+    of_common = [dialect.expression(narrowing.scope, [most_common]), *clause_values, count_to]
+    return statement, [count_to, *values, *of_common]
 
 
 def candidate_of(entry_id: int, kind: str, object_id: int, ref: str, at: Any, *passage: Any) -> Candidate:
-    start, words, size, scope, part = passage
+    start, words, size, scope, part, *stale = passage
+    count, since, *share = stale or (0, None)
     marks = f"{scope} "
     return Candidate(
         entry_id,
@@ -174,6 +184,9 @@ def candidate_of(entry_id: int, kind: str, object_id: int, ref: str, at: Any, *p
         scope,
         part,
         f" {EARLIER} " in marks,
+        count or 0,
+        sql.read_time(since) if since else None,
+        StaleShare(*share) if count and share else StaleShare(),
     )
 
 
@@ -188,3 +201,24 @@ def read_beginnings(project_id: int, kind: str, object_ids: Sequence[int]) -> li
         [project_id, kind, *values],
     )
     return [candidate_of(*columns) for columns in rows]
+
+
+def read_beginnings_of(
+    project_id: int, turns: str, values: Sequence[Any]
+) -> list[tuple[tuple[str, int], tuple[str, int, int], Candidate | None]]:
+    """Return the rows of a SELECT of `kind`, and what `Noun.turns` selects: kind and id, the rest, and the
+    first passage of the `other`, None if it is not in the index.
+    """
+    rows = sql.rows(
+        f"""
+        SELECT n.kind, n.id, n.ending, n.place, n.other, {COLUMNS}, s.stale, s.stale_since
+        FROM ({turns}) n
+        LEFT JOIN core_searchentry e
+            ON e.project_id = %s AND e.kind = n.kind AND e.object_id = n.other
+        LEFT JOIN core_searchtext t ON t.id = e.id * {PARTS} {STALE}""",
+        [*values, project_id],
+    )
+    return [
+        ((kind, row), (ending, place, other), candidate_of(*columns) if columns[5] is not None else None)
+        for kind, row, ending, place, other, *columns in rows
+    ]

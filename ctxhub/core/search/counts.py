@@ -3,11 +3,15 @@
 import time
 from collections.abc import Collection, Iterable, Mapping
 from functools import cached_property
+from typing import Any
 
+from ctxhub.core import registry
+from ctxhub.core.kit import sql
 from ctxhub.core.kit.replaced_file import when_replaced
-from ctxhub.core.search.matches import LARGE, frequencies, holds_most
+from ctxhub.core.search.engines import Scope
+from ctxhub.core.search.matches import LARGE, SHARE, frequencies, frequencies_of, holds_most, passages_of_hub
 from ctxhub.core.search.queries import Term
-from ctxhub.core.search.stored_counts import read_counts, store_later
+from ctxhub.core.search.stored_counts import read_counts, store_later, stored_counts_of
 
 TermKey = tuple[tuple[tuple[str, ...], ...], bool]
 """The spellings of a term, and whether they are prefixes."""
@@ -24,35 +28,44 @@ class Counts:
     """The number of passages of a project that have a term; its alternatives are counted separately.
 
     Those of common terms may be ten minutes old; a day if the project is large, with so many `objects`.
+    `passages`: those of the hub, as `holds_most` takes them.
     """
 
-    def __init__(self, project_id: int, objects: int = 0) -> None:
+    def __init__(self, project_id: int, objects: int = 0, passages: float | None = None) -> None:
         self._project_id = project_id
         self._objects = objects
+        self._passages = passages
         self._is_large = objects >= LARGE
         self._common = COMMON_IN_LARGE if self._is_large else COMMON
         self._known: dict[TermKey, int] = {}
 
     def look_up(self, terms: Iterable[Term]) -> None:
         """Count the terms and their alternatives: in one statement, or none if all are known."""
-        alone = {_key(each): each.alone for term in terms for each in (term, *term.also)}
+        alone = _alone(terms)
         self._known |= _recall(self._project_id, alone.keys() - self._known.keys())
         if self._is_large:
             self._learn(self._read_stored(alone.keys() - self._known.keys()))
-        new = {key: term for key, term in alone.items() if key not in self._known}
-        if not new:
+        self._count({key: term for key, term in alone.items() if key not in self._known})
+
+    def _count(self, terms: Mapping[TermKey, Term]) -> None:
+        if not terms:
             return
-        scope = [[f"P{self._project_id}"]]
-        counted = dict(zip(new, frequencies(scope, [*new.values()], by_row=self.by_row), strict=True))
+        counts = frequencies(_scope(self._project_id), [*terms.values()], by_row=self.by_row)
+        counted = dict(zip(terms, counts, strict=True))
         self._learn(counted)
+        self._store(map(_name, counted))
+
+    def _store(self, names: Iterable[str]) -> None:
+        """Store the counts of those terms that are common, if the project is large."""
         if self._is_large:
-            common = {_name(key): count for key, count in counted.items() if count >= self._common}
-            store_later(self._project_id, common)
+            wanted = set(names)
+            counts = {_name(key): count for key, count in self._known.items() if count >= self._common}
+            store_later(self._project_id, {name: n for name, n in counts.items() if name in wanted})
 
     @cached_property
     def by_row(self) -> bool:
         """As `holds_most` says of the project."""
-        return holds_most(self._objects)
+        return holds_most(self._objects, self._passages)
 
     def _learn(self, counts: Mapping[TermKey, int]) -> None:
         self._known |= counts
@@ -77,6 +90,75 @@ class Counts:
         """
         alone = {one.alone: self.of(one) for term in terms if term.also for one in (term, *term.also)}
         return alone | {term: self.of(term) or max(map(self.of, term.also), default=0) for term in terms}
+
+
+def look_up_first(project_id: int, terms: Iterable[Term]) -> tuple[dict[str, int], Counts]:
+    """Return about how many objects of each kind are searchable, and the counts of the terms.
+
+    In one statement: it chooses how to count, and counts only what is not stored, as `Counts` does.
+    """
+    alone = _alone(terms)
+    recalled = _recall(project_id, alone.keys())
+    new = {_name(key): key for key in alone if key not in recalled}
+    sizes, size_values = sizes_of(project_id)
+    stored, stored_values = stored_counts_of(project_id, new)
+    counted, count_values = _counted(project_id, {name: alone[key] for name, key in new.items()})
+    of_kinds = f"(SELECT {sql.json_list(sql.json_array('noun', 'objects'))} FROM sizes)"
+    of_stored = f"(SELECT {sql.json_list('term')} FROM stored)"
+    [(sizes_read, passages, stored_read, *counts)] = sql.rows(
+        f"""
+        WITH sizes AS ({sizes}),
+            total AS (SELECT coalesce(sum(objects), 0) AS objects FROM sizes),
+            hub AS (
+                SELECT CASE WHEN total.objects >= {LARGE} THEN {passages_of_hub()} END AS passages
+                FROM total),
+            stored AS (
+                SELECT s.term, s.count FROM ({stored}) s CROSS JOIN total WHERE total.objects >= {LARGE})
+        SELECT {", ".join([of_kinds, "hub.passages", of_stored, *counted])}
+        FROM total CROSS JOIN hub""",
+        [*size_values, *stored_values, *count_values],
+    )
+    entries = {kind: int(objects) for kind, objects in sql.read_json(sizes_read) or ()}
+    found = Counts(project_id, sum(entries.values()), passages)
+    found._known |= recalled
+    read = dict(zip(new, counts, strict=True))
+    found._learn({new[name]: count for name, count in read.items()})
+    found._store(read.keys() - set(sql.read_json(stored_read) or ()))
+    return entries, found
+
+
+def _counted(project_id: int, terms: Mapping[str, Term]) -> tuple[list[str], list[Any]]:
+    """Return an SQL expression for the count of each of these terms, by name: the stored one, else counted
+    as `holds_most` says; and their values.
+    """
+    scope = _scope(project_id)
+    by_list, list_values = frequencies_of(scope, [*terms.values()])
+    by_row, row_values = frequencies_of(scope, [*terms.values()], by_row=True)
+    expressions, values = [], list[Any]()
+    for name, listed, of_rows, list_value, row_value in zip(
+        terms, by_list, by_row, list_values, row_values, strict=True
+    ):
+        choice = f"CASE WHEN total.objects >= {SHARE} * hub.passages THEN {of_rows} ELSE {listed} END"
+        count = listed if sql.is_sqlite() else choice
+        expressions.append(f"coalesce((SELECT s.count FROM stored s WHERE s.term = %s), {count})")
+        values += [name, *([] if sql.is_sqlite() else [row_value]), list_value]
+    return expressions, values
+
+
+def sizes_of(project_id: int) -> tuple[str, list[Any]]:
+    """Return SQL for each searchable `noun` and the number of its `objects`, of the stored counters."""
+    among, values = sql.among("noun", [noun.kind for noun in registry.searched_nouns()])
+    statement = f"""
+        SELECT noun, sum(count) AS objects FROM core_tally WHERE project_id = %s AND {among} GROUP BY noun"""
+    return statement, [project_id, *values]
+
+
+def _scope(project_id: int) -> Scope:
+    return [[f"P{project_id}"]]
+
+
+def _alone(terms: Iterable[Term]) -> dict[TermKey, Term]:
+    return {_key(each): each.alone for term in terms for each in (term, *term.also)}
 
 
 def _key(term: Term) -> TermKey:

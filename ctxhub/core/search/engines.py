@@ -27,6 +27,11 @@ class Narrowing:
     scope: Scope
     since: datetime | None = None
 
+    @property
+    def project_id(self) -> int:
+        """The project that is searched, as its scope word says: P7."""
+        return int(self.scope[0][0][1:])
+
 
 def clauses_of(narrowing: Narrowing, query: Query, row_id: str) -> tuple[str, list[Any]]:
     """Return further SQL conditions and their values: the entry has all wanted terms if the query needs all,

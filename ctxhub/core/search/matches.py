@@ -21,23 +21,41 @@ def frequencies(scope: Scope, terms: Sequence[Term], *, by_row: bool = False) ->
     """Return how many passages have each term, counted up to COUNTED_TO. `by_row`: as `holds_most` says."""
     if not terms:
         return []
-    dialect = engine()
-    of_projects, scope = dialect.by_row(scope) if by_row else ("", scope)
-    count = f"(SELECT count(*) FROM ({dialect.found}{of_projects} LIMIT {COUNTED_TO}) c)"
-    values = [dialect.expression(scope, [term]) for term in terms]
-    [counts] = sql.rows(f"SELECT {', '.join([count] * len(terms))}", values)
+    counted, values = frequencies_of(scope, terms, by_row=by_row)
+    [counts] = sql.rows(f"SELECT {', '.join(counted)}", values)
     return list(counts)
 
 
-def holds_most(objects: int) -> bool:
+def frequencies_of(
+    scope: Scope, terms: Sequence[Term], *, by_row: bool = False
+) -> tuple[list[str], list[Any]]:
+    """Return an SQL expression for the count of each term, as `frequencies` counts, and their values."""
+    dialect = engine()
+    of_projects, scope = dialect.by_row(scope) if by_row else ("", scope)
+    count = f"(SELECT count(*) FROM ({dialect.found}{of_projects} LIMIT {COUNTED_TO}) c)"
+    return [count] * len(terms), [dialect.expression(scope, [term]) for term in terms]
+
+
+def passages_of_hub() -> str:
+    """Return an SQL expression for about how many passages all projects have; null on SQLite."""
+    return (
+        "NULL"
+        if sql.is_sqlite()
+        else "(SELECT reltuples FROM pg_class WHERE oid = 'core_searchtext'::regclass)"
+    )
+
+
+def holds_most(objects: int, passages: float | None = None) -> bool:
     """Whether a project with so many objects holds so much of the hub that its rows are told by themselves.
 
     PostgreSQL reads all rows of a word then, also those of other projects, but no list of the project's rows.
+    `passages`: those of the hub, as `passages_of_hub` counts them; None: they are counted.
     """
     if sql.is_sqlite() or objects < LARGE:
         return False
-    [(passages,)] = sql.rows("SELECT reltuples FROM pg_class WHERE oid = 'core_searchtext'::regclass")
-    return objects >= SHARE * float(passages)
+    if passages is None:
+        [(passages,)] = sql.rows(f"SELECT {passages_of_hub()}")
+    return objects >= SHARE * float(passages or 0)
 
 
 def any_entries(project_id: int, terms: Sequence[Term]) -> list[int | None]:

@@ -5,6 +5,7 @@ Each agent starts a process of its own over stdio, and its first brief would cou
 
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime, timedelta
+from typing import Any
 
 from ctxhub.core.accounts.selectors.projects import by_existing_project
 from ctxhub.core.events.services.cleanup import REMOVED_AT_ONCE, cleanup_tasks
@@ -27,12 +28,16 @@ def read_counts(project_id: int, terms: Collection[str]) -> dict[str, int]:
     """Return the stored counts of terms; those that are not stored, or older than a day, are left out."""
     if not terms:
         return {}
-    among, values = sql.among("term", list(terms))
-    rows = sql.rows(
-        f"SELECT term, count FROM core_termcount WHERE project_id = %s AND {among} AND counted_at >= %s",
-        [project_id, *values, sql.stored_time(clock.now() - KEPT)],
-    )
-    return {term: int(count) for term, count in rows}
+    statement, values = stored_counts_of(project_id, terms)
+    return {term: int(count) for term, count in sql.rows(statement, values)}
+
+
+def stored_counts_of(project_id: int, terms: Collection[str]) -> tuple[str, list[Any]]:
+    """Return SQL for the `term` and `count` of what `read_counts` reads, and its values."""
+    among, values = sql.among("term", list(terms)) if terms else ("1 = 0", [])
+    statement = f"""
+        SELECT term, count FROM core_termcount WHERE project_id = %s AND {among} AND counted_at >= %s"""
+    return statement, [project_id, *values, sql.stored_time(clock.now() - KEPT)]
 
 
 def store_later(project_id: int, counts: Mapping[str, int]) -> None:

@@ -19,5 +19,5 @@ def texts_of(project_id: int, refs: Iterable[str]) -> Iterator[str]:
         names.setdefault(noun.kind, []).append(name)
     for kind, noun in nouns.items():
         if noun.documents:
-            for document in noun.documents(project_id, ids_named(kind, project_id, names[kind])):
+            for document in noun.documents(project_id, ids_named(kind, project_id, names[kind])).now():
                 yield f"{document.title}\n{document.text}"

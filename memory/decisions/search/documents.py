@@ -3,13 +3,14 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from ctxhub.core.kit.sql import Reading
 from ctxhub.core.search.documents import EARLIER, Document, earlier_text, layer_word
 from ctxhub.core.text.glob_syntax import not_exempting
 from ctxhub.core.text.readable import as_lines
 from memory.decisions.models.decision import DecisionStatus
 from memory.decisions.rows.decisions import DecisionRow
 from memory.decisions.search.keys import key_signatures
-from memory.decisions.sql.revisions import read_revisions
+from memory.decisions.sql.revisions import States, revisions_of
 
 
 def decision_document(row: DecisionRow) -> Document:
@@ -49,8 +50,11 @@ def earlier_decision_document(revision_id: int, was: DecisionRow, now: DecisionR
     )
 
 
-def read_earlier_decision_documents(project_id: int, ids: Sequence[int]) -> list[Document]:
-    states = read_revisions(project_id, ids)
+def earlier_decision_documents(project_id: int, ids: Sequence[int]) -> Reading[Sequence[Document]]:
+    return revisions_of(project_id, ids).then(_earlier_documents)
+
+
+def _earlier_documents(states: States) -> list[Document]:
     documents = (
         earlier_decision_document(revision_id, was, now) for revision_id, (was, now) in states.items()
     )

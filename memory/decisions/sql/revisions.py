@@ -14,21 +14,23 @@ States = Mapping[int, tuple[DecisionRow, DecisionRow]]
 """By revision id: the decision before the change, and the same row with its texts after it."""
 
 
-def read_revisions(project_id: int, ids: Sequence[int]) -> States:
+def revisions_of(project_id: int, ids: Sequence[int]) -> sql.Reading[States]:
     """Read revisions; the texts after a change come from the next revision, or from the decision itself."""
     where, values = sql.by_ids("r", project_id, ids)
-    rows = sql.rows(
-        f"""
+    statement = f"""
         SELECT r.id, d.id, d.key, r.value, r.value_type, r.version, r.status, r.agent_id, r.at, r.data,
             n.value, n.data, d.value, {", ".join(f"d.{name}" for name in TEXTS)}
         FROM memory_decisionrevision r JOIN memory_decision d ON d.id = r.decision_id
         LEFT JOIN memory_decisionrevision n ON n.id = (
             SELECT x.id FROM memory_decisionrevision x
             WHERE x.decision_id = r.decision_id AND x.id > r.id ORDER BY x.id LIMIT 1)
-        WHERE {where}""",
+        WHERE {where}"""
+    return sql.Reading(
+        statement,
         values,
+        13 + len(TEXTS),
+        lambda rows: {revision: _states(*columns) for revision, *columns in rows},
     )
-    return {revision: _states(*columns) for revision, *columns in rows}
 
 
 def revision_ids(project_id: int, decision_ids: Sequence[int]) -> list[int]:

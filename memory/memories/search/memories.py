@@ -2,10 +2,11 @@
 
 from collections.abc import Sequence
 
+from ctxhub.core.kit.sql import Reading
 from ctxhub.core.search.documents import EARLIER, Document, earlier_text, named_word
 from ctxhub.core.text.glob_syntax import not_exempting
-from memory.memories.rows.memories import LISTED, MEMORIES, MemoryRow
-from memory.memories.sql.revisions import Replaced, read_replaced
+from memory.memories.rows.memories import MemoryRow
+from memory.memories.sql.revisions import Replaced, replaced_texts
 
 
 def memory_document(row: MemoryRow) -> Document:
@@ -48,11 +49,10 @@ def earlier_memory_document(state: Replaced, row: MemoryRow) -> Document | None:
     )
 
 
-def read_earlier_memory_documents(project_id: int, ids: Sequence[int]) -> list[Document]:
-    states = read_replaced(project_id, ids)
-    rows = MEMORIES.read(project_id, sorted({state.memory_id for state in states}), LISTED)
-    documents = (earlier_memory_document(state, rows[state.memory_id]) for state in states)
-    return [document for document in documents if document]
+def earlier_memory_documents(project_id: int, ids: Sequence[int]) -> Reading[Sequence[Document]]:
+    return replaced_texts(project_id, ids).then(
+        lambda states: [document for each in states if (document := earlier_memory_document(*each))]
+    )
 
 
 def filter_words(row: MemoryRow) -> list[str]:

@@ -6,7 +6,7 @@ from typing import Any
 
 from ctxhub.core.kit import sql
 from ctxhub.core.kit.frozen import frozen
-from memory.memories.rows.memories import MemoryRow
+from memory.memories.rows.memories import LISTED, MEMORIES, MemoryRow
 
 # Earlier states kept for each memory.
 KEPT = 50
@@ -111,22 +111,18 @@ def read_state(project_id: int, memory_id: int, number: int) -> State | None:
     return _state(found[0]) if found else None
 
 
-def read_replaced(project_id: int, ids: Sequence[int]) -> list[Replaced]:
-    """The earlier states of these ids, each with the state that followed."""
+def replaced_texts(project_id: int, ids: Sequence[int]) -> sql.Reading[list[tuple[Replaced, MemoryRow]]]:
+    """The earlier states of these ids, each with what followed it, and the memory without the content."""
     where, values = sql.by_ids("r", project_id, ids)
-    found = sql.rows(
-        f"""
+    of_states, _ = sql.by_ids("x", project_id, ids)
+    memories = sql.among_found("d.id", f"SELECT x.memory_id FROM {TABLE} x WHERE {of_states}")
+    statement = f"""
         SELECT r.memory_id, r.id, r.number, r.agent_id, r.at, r.title, r.content,
-            coalesce(n.title, m.title), coalesce(n.content, m.content)
-        FROM {TABLE} r JOIN memory_memory m ON m.id = r.memory_id
+            coalesce(n.title, d.title), coalesce(n.content, d.content), {MEMORIES.selected(LISTED)}
+        JOIN {TABLE} r ON r.memory_id = d.id
         LEFT JOIN {TABLE} n ON n.memory_id = r.memory_id AND n.number = r.number + 1
-        WHERE {where} AND r.content IS NOT NULL""",
-        values,
-    )
-    return [
-        Replaced(memory, KeptText(row, number, agent, sql.read_time(at)), *texts)
-        for memory, row, number, agent, at, *texts in found
-    ]
+        WHERE {memories} AND {where} AND r.content IS NOT NULL"""
+    return sql.Reading(statement, [*values, *values], STATE_COLUMNS + len(LISTED), _replaced)
 
 
 def replaced_ids(project_id: int, memory_ids: Sequence[int]) -> list[int]:
@@ -140,6 +136,17 @@ def replaced_ids(project_id: int, memory_ids: Sequence[int]) -> list[int]:
 
 
 # -- Pieces ----------------------------------------------------------------------------------------
+
+STATE_COLUMNS = 9
+
+
+def _replaced(found: Sequence[sql.Row]) -> list[tuple[Replaced, MemoryRow]]:
+    states = [
+        Replaced(memory, KeptText(row, number, agent, sql.read_time(at)), *texts)
+        for memory, row, number, agent, at, *texts in (columns[:STATE_COLUMNS] for columns in found)
+    ]
+    return [*zip(states, MEMORIES.as_rows((each[STATE_COLUMNS:] for each in found), LISTED), strict=True)]
+
 
 _FIELDS = "r.number, coalesce(r.title, m.title), r.tokens, coalesce(a.name, 'system'), r.at"
 _FROM = f"""

@@ -10,13 +10,9 @@ from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.search.documents import Document
 from ctxhub.core.search.services.index import forget, index_again, index_growth
 from memory.scratchpads.models.scratchpad import PadChange
-from memory.scratchpads.rows.scratchpads import PADS, PadRow, read_content_from
+from memory.scratchpads.rows.scratchpads import PADS, WITH_CONTENT, PadRow, read_content_from
 from memory.scratchpads.rows.workflows import touch_workflows
-from memory.scratchpads.search.scratchpads import (
-    earlier_scratchpad_document,
-    read_scratchpad_documents,
-    scratchpad_document,
-)
+from memory.scratchpads.search.scratchpads import earlier_scratchpad_document, scratchpad_document
 from memory.scratchpads.sql.revisions import KeptText, insert_states, keep_content, replaced_ids
 
 VERBS = {PadChange.APPENDED: "appended", PadChange.RESTORED: "restored"}
@@ -40,6 +36,8 @@ class ScratchpadHistory(History[PadRow]):
     table = PADS
     compared = ("name", "workflow_id", "content")
     own_fields = ("revision",)
+    # Without the columns that only appends need.
+    read_for_documents = WITH_CONTENT
 
     def change(
         self, old: PadRow | None, new: PadRow | None, reason: str = "", detail: PadEdit | None = None
@@ -49,10 +47,6 @@ class ScratchpadHistory(History[PadRow]):
 
     def document(self, row: PadRow) -> Document:
         return scratchpad_document(row)
-
-    def documents(self, project_id: int, ids: Sequence[int]) -> list[Document]:
-        """The documents of pads, read without the columns that only appends need."""
-        return read_scratchpad_documents(project_id, ids)
 
     def earlier_document(self, state: KeptText, old: PadRow, new: PadRow) -> Document | None:
         return earlier_scratchpad_document(new.id, new.name, state, old.content, new.content)

@@ -2,9 +2,10 @@
 
 from collections.abc import Sequence
 
+from ctxhub.core.kit.sql import Reading
 from ctxhub.core.search.documents import EARLIER, Document, earlier_text
-from memory.scratchpads.rows.scratchpads import PADS, WITH_CONTENT, PadRow
-from memory.scratchpads.sql.revisions import KeptText, read_replaced
+from memory.scratchpads.rows.scratchpads import PadRow
+from memory.scratchpads.sql.revisions import KeptText, replaced_texts
 
 
 def scratchpad_document(row: PadRow) -> Document:
@@ -18,10 +19,6 @@ def scratchpad_document(row: PadRow) -> Document:
         also=[workflow_word(row.workflow_id)],
         readable=(0, len(row.content)),
     )
-
-
-def read_scratchpad_documents(project_id: int, ids: Sequence[int]) -> list[Document]:
-    return [scratchpad_document(row) for row in PADS.read(project_id, ids, WITH_CONTENT).values()]
 
 
 def earlier_scratchpad_document(
@@ -43,8 +40,12 @@ def earlier_scratchpad_document(
     )
 
 
-def read_earlier_scratchpad_documents(project_id: int, ids: Sequence[int]) -> list[Document]:
-    documents = (earlier_scratchpad_document(*state) for state in read_replaced(project_id, ids))
+def earlier_scratchpad_documents(project_id: int, ids: Sequence[int]) -> Reading[Sequence[Document]]:
+    return replaced_texts(project_id, ids).then(_documents)
+
+
+def _documents(states: Sequence[tuple[int, str, KeptText, str, str]]) -> list[Document]:
+    documents = (earlier_scratchpad_document(*state) for state in states)
     return [document for document in documents if document]
 
 

@@ -102,11 +102,12 @@ def list_states(project_id: int, row_id: int, limit: int, before: int) -> list[S
     return [_state(values) for values in found]
 
 
-def read_replaced(project_id: int, ids: Sequence[int]) -> list[tuple[int, str, KeptText, str, str]]:
+def replaced_texts(
+    project_id: int, ids: Sequence[int]
+) -> sql.Reading[list[tuple[int, str, KeptText, str, str]]]:
     """For each row with content: pad id, pad name, the row, its content, and the content that followed it."""
     where, values = sql.by_ids("r", project_id, ids)
-    found = sql.rows(
-        f"""
+    statement = f"""
         SELECT p.id, p.name, r.id, r.number, r.agent_id, r.at, r.content, substr(coalesce((
                 SELECT w.content FROM memory_scratchpadrevision w
                 WHERE w.scratchpad_id = r.scratchpad_id AND w.number > r.number AND w.content IS NOT NULL
@@ -114,13 +115,16 @@ def read_replaced(project_id: int, ids: Sequence[int]) -> list[tuple[int, str, K
                 SELECT n.length FROM memory_scratchpadrevision n
                 WHERE n.scratchpad_id = r.scratchpad_id AND n.number > r.number ORDER BY n.number LIMIT 1))
         FROM memory_scratchpadrevision r JOIN memory_scratchpad p ON p.id = r.scratchpad_id
-        WHERE {where} AND r.content IS NOT NULL""",
+        WHERE {where} AND r.content IS NOT NULL"""
+    return sql.Reading(
+        statement,
         values,
+        8,
+        lambda found: [
+            (pad, name, KeptText(row, number, agent_id, sql.read_time(at)), before, after or "")
+            for pad, name, row, number, agent_id, at, before, after in found
+        ],
     )
-    return [
-        (pad, name, KeptText(row, number, agent_id, sql.read_time(at)), before, after or "")
-        for pad, name, row, number, agent_id, at, before, after in found
-    ]
 
 
 def replaced_ids(project_id: int, pad_ids: Sequence[int]) -> list[int]:

@@ -112,7 +112,7 @@ def _read_kind(project_id: int, noun: Noun, ids: Sequence[int]) -> Mapping[int, 
     if noun.kind in SHOWN_WITH_FIELDS and noun.open:
         items = noun.open(project_id, [str(row_id) for row_id in ids], False)
         return {int(name): Present(f"{noun.kind}:{name}", _fields(item)) for name, item in items.items()}
-    documents = noun.documents(project_id, ids) if noun.documents else ()
+    documents = noun.documents(project_id, ids).now() if noun.documents else ()
     found = {each.object_id: Present(each.ref, each.body or each.title, each.version) for each in documents}
     left = [row_id for row_id in ids if row_id not in found]
     heads = noun.heads(project_id, left) if noun.heads and left else {}

@@ -30,7 +30,7 @@ def read_documents(project_id: int, keys: Iterable[ObjectKey]) -> dict[ObjectKey
         (kind, document.object_id): document
         for kind, object_ids in ids.items()
         if (noun := registry.find_noun(kind)) and noun.documents
-        for document in noun.documents(project_id, object_ids)
+        for document in noun.documents(project_id, object_ids).now()
     }
 
 

@@ -60,7 +60,7 @@ def find_objects(project_id: int, keys: Iterable[ObjectKey]) -> dict[ObjectKey, 
         (kind, document.object_id): RefObject(kind, document.object_id, document)
         for kind, row_ids in ids.items()
         if (noun := find_noun(kind)) and noun.documents
-        for document in noun.documents(project_id, row_ids)
+        for document in noun.documents(project_id, row_ids).now()
     }
 
 

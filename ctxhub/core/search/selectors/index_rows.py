@@ -26,7 +26,7 @@ class Entry:
 
 
 def read_documents(noun: Noun, project_id: int, object_ids: Sequence[int]) -> Sequence[Document]:
-    return noun.documents(project_id, object_ids) if noun.documents and object_ids else ()
+    return noun.documents(project_id, object_ids).now() if noun.documents and object_ids else ()
 
 
 def read_entries(project_id: int, kind: str, object_ids: Sequence[int]) -> dict[int, Entry]:

@@ -1,10 +1,12 @@
 """Conversations: a hit adds a share of its score to its neighbours (replies, messages before and after)."""
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from ctxhub.core import registry
-from ctxhub.core.search.candidates import Candidate, read_beginnings
+from ctxhub.core.search.candidates import Candidate, read_beginnings_of
 from ctxhub.core.search.engines import Narrowing
+from ctxhub.core.search.neighbours import Turn, shares_of
 from ctxhub.core.search.queries import Query, Term
 from ctxhub.core.search.ranking import Ranked, occurrences, rank
 
@@ -22,11 +24,14 @@ def with_turns(
     weights: Mapping[Term, float],
 ) -> list[Ranked]:
     """Add loans to the scores of hits, and add neighbours that are not hits themselves; best first."""
-    loans = _loans(project_id, ranked[:LENDERS])
-    known = {_key(one) for one in ranked}
+    found = _turns_of(project_id, ranked[:LENDERS])
+    loans = _loans(ranked[:LENDERS], found)
+    # By ref: a thing that is found as it was is not shown a second time.
+    known = {one.candidate.ref for one in ranked}
     # If all words must match, a neighbour without them is no hit.
-    unknown = [] if query.needs_all else [key for key in loans if key not in known]
-    new = _matching(project_id, unknown, narrowing, query)
+    beginnings = {(one.kind, one.object_id): one for _, _, one in found if one}
+    unknown = [] if query.needs_all else [each for each in beginnings.values() if each.ref not in known]
+    new = [one for one in unknown if _is_within(one, narrowing) and not _is_excluded(one, query)]
     borrowed = [_with_loan(one, loans.get(_key(one), 0.0)) for one in [*ranked, *rank(new, weights)]]
     return sorted(borrowed, key=lambda one: -one.strength) if loans else list(ranked)
 
@@ -37,30 +42,42 @@ def _with_loan(ranked: Ranked, loan: float) -> Ranked:
     return ranked._replace(strength=ranked.strength + loan, lent=ranked.lent + loan)
 
 
-def _loans(project_id: int, lenders: Sequence[Ranked]) -> dict[Key, float]:
-    """Return the loan of each object: the highest share of any neighbour."""
-    loans: dict[Key, float] = {}
+def _turns_of(
+    project_id: int, lenders: Sequence[Ranked]
+) -> list[tuple[Key, tuple[str, int, int], Candidate | None]]:
+    """Return for each neighbour of each of these objects the key of the object; ending, place and id as
+    `Noun.turns` has them; and the first passage of the neighbour if it is in the index.
+    """
+    parts: list[str] = []
+    values: list[Any] = []
     for noun in registry.searched_nouns():
-        strengths = {
-            one.candidate.object_id: one.strength for one in lenders if one.candidate.kind == noun.kind
-        }
-        if not noun.turns or not strengths:
-            continue
-        for lender, shares in noun.turns(project_id, list(strengths)).items():
-            for other, share in shares.items():
-                key = noun.kind, other
-                loans[key] = max(loans.get(key, 0.0), share * strengths[lender])
+        ids = [one.candidate.object_id for one in lenders if one.candidate.kind == noun.kind]
+        if noun.turns and ids:
+            statement, asked = noun.turns(project_id, ids)
+            parts.append(f"SELECT '{noun.kind}' AS kind, {noun.kind}.* FROM ({statement}) {noun.kind}")
+            values += asked
+    return read_beginnings_of(project_id, " UNION ALL ".join(parts), values) if parts else []
+
+
+def _loans(
+    lenders: Sequence[Ranked], found: Sequence[tuple[Key, tuple[str, int, int], Candidate | None]]
+) -> dict[Key, float]:
+    """Return the loan of each object: the highest share of any neighbour."""
+    strengths = {_key(one): one.strength for one in lenders}
+    endings: dict[Key, str] = {}
+    places: dict[Key, dict[int, list[int]]] = {}
+    for lender, (ending, place, other), _ in found:
+        endings[lender] = endings.get(lender) or ending
+        places.setdefault(lender, {}).setdefault(place, []).append(other)
+    loans: dict[Key, float] = {}
+    for lender, at in places.items():
+        kind, _ = lender
+        following, before = ([at.get(side * n, [None])[0] for n in (1, 2)] for side in (1, -1))
+        turn = Turn(endings[lender], following, before, at.get(0, []))
+        for other, share in shares_of(turn).items():
+            key = kind, other
+            loans[key] = max(loans.get(key, 0.0), share * strengths[lender])
     return loans
-
-
-def _matching(project_id: int, keys: Sequence[Key], narrowing: Narrowing, query: Query) -> list[Candidate]:
-    """Return the candidates for these objects that match the filters and no excluded term."""
-    found = [
-        candidate
-        for kind in dict.fromkeys(kind for kind, _ in keys)
-        for candidate in read_beginnings(project_id, kind, [row for known, row in keys if known == kind])
-    ]
-    return [one for one in found if _is_within(one, narrowing) and not _is_excluded(one, query)]
 
 
 def _is_within(candidate: Candidate, narrowing: Narrowing) -> bool:

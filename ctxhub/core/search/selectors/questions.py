@@ -15,7 +15,7 @@ from ctxhub.core.kit.inputs import clean_moment, clean_name, clean_one_of, clean
 from ctxhub.core.kit.tool_names import operation
 from ctxhub.core.search.alternatives import all_with_meanings, with_beginnings, with_meanings
 from ctxhub.core.search.corrections import Corrected, correct, widen
-from ctxhub.core.search.counts import Counts
+from ctxhub.core.search.counts import Counts, look_up_first, sizes_of
 from ctxhub.core.search.documents import kind_word, layer_word, tag_word
 from ctxhub.core.search.engines import Narrowing, Scope
 from ctxhub.core.search.queries import MAX_TERMS, Query, Term, parse, parse_similarity
@@ -75,9 +75,8 @@ def prepare(
     parsed = parse(text, needs_all=match == "all")
     parsed = parsed.with_wanted(all_with_meanings(parsed.wanted[:MAX_TERMS]))
     parsed = widen(project_id, parsed) if match == "fuzzy" else parsed
-    entries = count_entries(project_id)
+    entries, counts = look_up_first(project_id, parsed.wanted)
     total = sum(entries.values())
-    counts = Counts(project_id, total)
     parsed = parsed.with_wanted(_with_prefixes_for_lost(project_id, parsed.wanted, counts))
     lost = frozenset(term for term in parsed.wanted if not counts.found(term))
     corrected = Corrected(parsed)
@@ -129,13 +128,8 @@ def narrow(project_id: int, filters: SearchFilters) -> Narrowing | None:
 
 def count_entries(project_id: int) -> dict[str, int]:
     """Return about how many objects of each kind are searchable, from the stored counters."""
-    kinds = [noun.kind for noun in registry.searched_nouns()]
-    among, values = sql.among("noun", kinds)
-    found = sql.rows(
-        f"SELECT noun, sum(count) FROM core_tally WHERE project_id = %s AND {among} GROUP BY noun",
-        [project_id, *values],
-    )
-    return {kind: int(count) for kind, count in found}
+    statement, values = sizes_of(project_id)
+    return {kind: int(count) for kind, count in sql.rows(statement, values)}
 
 
 # -- Pieces ----------------------------------------------------------------------------------------
@@ -143,7 +137,6 @@ def count_entries(project_id: int) -> dict[str, int]:
 
 def _with_prefixes_for_lost(project_id: int, wanted: Sequence[Term], counts: Counts) -> list[Term]:
     """Return the terms; those that no passage has get prefix alternatives."""
-    counts.look_up(wanted)
     lost = [term for term in wanted if not counts.found(term)]
     extended = dict(zip(lost, with_beginnings(project_id, lost), strict=True)) if lost else {}
     counts.look_up(extended.values())
@@ -163,10 +156,9 @@ def _weighed(term: Term, counts: Counts, total: int) -> tuple[Term, float]:
 
 def _similarity(project_id: int, narrowing: Narrowing, query: Query) -> Search:
     """Prepare a search by similarity: with the words of a text that have the highest weights (TF-IDF)."""
-    total = sum(count_entries(project_id).values())
-    counts = Counts(project_id, total)
     terms = [with_meanings(term) for term in query.wanted]
-    counts.look_up(terms)
+    entries, counts = look_up_first(project_id, terms)
+    total = sum(entries.values())
     weights = dict(_weighed(term, counts, total) for term in terms if counts.found(term))
     heaviest = sorted(weights, key=lambda term: weights[term], reverse=True)[:MAX_TERMS]
     best = {term: weights[term] for term in heaviest}

@@ -8,8 +8,10 @@ from ctxhub.core import registry
 from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.kit.inputs import clean_limit, clean_one_of
 from ctxhub.core.kit.listing import COUNTED_TO, Listing, total_of
+from ctxhub.core.kit.sql import read_together
 from ctxhub.core.links import ObjectKey
-from ctxhub.core.paths.selectors import Stale, find_staleness
+from ctxhub.core.paths.selectors import Stale, Staleness
+from ctxhub.core.paths.sql import StaleShare
 from ctxhub.core.search import semantic
 from ctxhub.core.search.candidates import Candidate, find_candidates
 from ctxhub.core.search.documents import PASSAGE_CHARACTERS, Document
@@ -109,7 +111,7 @@ def search(
     if semantic.is_on():
         ranked, method = _by_semantics(project_id, query, ranked), f"{method}+semantic"
     ranked = with_turns(project_id, ranked, prepared.narrowing, prepared.query, prepared.weights)
-    stale = find_staleness(project_id, (_key(one) for one in ranked))
+    stale = _stale_of(ranked)
     ranked = with_priors(ranked, for_reasons=asks_for_reasons(query), lowered=stale.lowered)
     shown = current_first(without_repeats(ranked, limit, None if shows_repeats else _may_be_left_out))
     hits = _hits(project_id, shown, prepared.weights, budget, stale.objects)
@@ -187,6 +189,12 @@ def _by_semantics(project_id: int, query: str, ranked: list[Ranked]) -> list[Ran
     ordered = semantic.order(query, readable, texts)
     lowest = ordered[-1].strength if ordered else 1.0
     return [*ordered, *(hit._replace(strength=min(hit.strength, lowest)) for hit in others)]
+
+
+def _stale_of(ranked: Sequence[Ranked]) -> Staleness:
+    found = [(_key(one), one.candidate) for one in ranked]
+    stale = {key: Stale(each.stale, each.stale_since) for key, each in found if each.stale_since}
+    return Staleness(stale, max((each.stale_share for _, each in found), default=StaleShare()))
 
 
 def with_priors(
@@ -285,13 +293,14 @@ def _key(ranked: Ranked) -> ObjectKey:
 
 
 def _documents(project_id: int, ranked: Sequence[Ranked]) -> dict[tuple[str, int], Document]:
-    """Read the documents of hits, with one query for each kind."""
+    """Read the documents of hits, in one statement on PostgreSQL."""
     ids: dict[str, list[int]] = {}
     for one in ranked:
         ids.setdefault(one.candidate.kind, []).append(one.candidate.object_id)
+    nouns = [noun for noun in registry.indexed_nouns() if noun.kind in ids]
+    found = read_together([noun.documents(project_id, ids[noun.kind]) for noun in nouns if noun.documents])
     return {
         (noun.kind, document.object_id): document
-        for noun in registry.indexed_nouns()
-        if noun.documents and noun.kind in ids
-        for document in noun.documents(project_id, ids[noun.kind])
+        for noun, documents in zip(nouns, found, strict=True)
+        for document in documents
     }

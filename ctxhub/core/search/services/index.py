@@ -185,7 +185,7 @@ def index_again(project_id: int, kind: str, object_ids: Iterable[int]) -> None:
     assert noun
     assert noun.documents
     for ids in sql.chunks(list(object_ids), BATCH_SIZE):
-        documents = noun.documents(project_id, ids)
+        documents = noun.documents(project_id, ids).now()
         index_documents(project_id, kind, documents)
         forget(project_id, kind, set(ids) - {document.object_id for document in documents})
 
