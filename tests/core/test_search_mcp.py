@@ -26,7 +26,7 @@ with_library = pytest.mark.usefixtures("library")
 
 @with_library
 def test_one_agent_writes_and_another_finds_it(ben_mcp: McpClient) -> None:
-    answer = ben_mcp.call("search", query="When do sessions expire?")
+    answer = ben_mcp.call("search", query="When do sessions expire?", least=0)
     assert answer["columns"] == ["ref", "title", "excerpt", "score", "tokens"]
     [first, _] = answer["rows"]
     assert first[:3] == ["decision:auth/sessions", "auth/sessions", "Sessions expire after thirty minutes."]

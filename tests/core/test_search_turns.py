@@ -115,7 +115,7 @@ def rows(caller: Caller, query: str, **options: Any) -> list[dict[str, Any]]:
 def test_nearly_equal_messages_are_shown_once(ada: Caller) -> None:
     first = [send(ada, "Switched the cache to Redis today.") for _ in range(3)][-1]
     other = send(ada, "The cache has moved to another rack, says Cleo.")
-    found = rows(ada, "cache Redis today")
+    found = rows(ada, "cache Redis today", least=0)
     assert [(row["ref"], row.get("more")) for row in found] == [(first, 2), (other, None)]
 
 

@@ -73,7 +73,9 @@ class SearchAnswer(TypedDict):
     next: Annotated[str | None, About("Null: ask for more with `limit`.")]
     count: Annotated[int, About("How many items there are.")]
     total: Annotated[int, About("How many things answer, counted to 1,000.")]
-    more: NotRequired[Annotated[bool, About("There are more than `total`.")]]
+    more: NotRequired[
+        Annotated[bool | int, About("True: there are more than `total`. With `least`: the rest of it.")]
+    ]
     omitted: NotRequired[Annotated[int, About("Left out to keep to `max_tokens`.")]]
     total_tokens: Annotated[int, About("What titles and excerpts cost together.")]
     avg_tokens: int

@@ -26,7 +26,7 @@ class Ranked(NamedTuple):
     """A candidate with its score; `parts` is what each term that it has adds to it.
 
     `strength` is the sort key; `score` is the same, at most 1.0, for answers. `lent`: the part of it from
-    neighbours; `prior`: the factor for its kind.
+    neighbours; `prior`: the factor for its kind; `is_turn`: whether a turn beside it lent some of it.
     """
 
     candidate: Candidate
@@ -34,6 +34,7 @@ class Ranked(NamedTuple):
     parts: Mapping[Term, float]
     lent: float = 0.0
     prior: float = 1.0
+    is_turn: bool = False
 
     @property
     def score(self) -> float:

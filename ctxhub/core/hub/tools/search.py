@@ -10,12 +10,14 @@ from ctxhub.core.toolbox.actions import action, tool
 from ctxhub.core.toolbox.argument_types import (
     AT_MOST_A_PAGE,
     SINCE,
+    UNDECLARED,
     About,
     ByAgent,
     InLayer,
     Number,
     Ref,
     Says,
+    Share,
     WithAnyTag,
     Words,
 )
@@ -35,6 +37,8 @@ DETAIL = (
 )
 
 
+LEAST = "What scores less than this share of the best is left out: 0.3, over REST 0."
+WEAK = 0.3
 Kinds = Annotated[Words, Says("decision|…"), About(KINDS, items={"enum": KIND_WORDS})]
 
 
@@ -55,17 +59,19 @@ def search_everything(
     by: ByAgent | None = None,
     since: Annotated[str, About(f"Changed since. {SINCE}")] | None = None,
     limit: Annotated[Number, About("How many of the best; left out: 10.", AT_MOST_A_PAGE)] = 10,
+    least: Annotated[Share, About(LEAST), UNDECLARED] = WEAK,
 ) -> Listing:
     """Find anything said or decided: ask in a sentence, in any language, or by an identifier.
 
     Rows: ref (open it with get), title, excerpt, score (0..1), tokens, more (nearly equal ones left out),
-    best first; in long texts lines (those to get) and size (characters of the whole). Title and excerpt
-    cost at most 60 tokens (compact), 120 (standard) or 250 (detailed); ids gives refs alone. For a list
-    of things ask several short questions, or limit 20. `match`: any of the words (auto: and mistyped ones
-    are put right, did_you_mean says how), all of them, fuzzy (words near them, too), or similar (query is
-    a text: what is like it). Also "a phrase", -not and prefix*. `kinds`:
-    decision, constraint, message, memory, context, scratchpad, workflow, resource (a file by its path),
-    change (what was said of one). `tags`: any of them; `context`: of memories; `by`: an agent; `since`: a
+    best first; in long texts lines (those to get) and size (characters of the whole). What scores less than
+    0.3 of the best is left out: `more` counts the rest, least 0 shows it. Title and excerpt cost at most 60
+    tokens (compact), 120 (standard) or 250 (detailed); ids gives refs alone. For a list of things ask
+    several short questions, or limit 20. `match`: any of the words (auto: and mistyped ones are put right,
+    did_you_mean says how), all of them, fuzzy (words near them, too), or similar (query is a text: what is
+    like it). Also "a phrase", -not and prefix*. `kinds`: decision, constraint, message, memory, context,
+    scratchpad, workflow, resource (a file by its path), change (what was said of one). `tags`: any of them;
+    `context`: of memories; `by`: an agent; `since`: a
     time, a time ago ("7d") or an event cursor.
     """
     return answer_search(
@@ -74,6 +80,7 @@ def search_everything(
         match=match,
         detail=detail,
         limit=limit,
+        least=least,
         kinds=kinds,
         tags=tags,
         layer=layer,

@@ -39,7 +39,7 @@ def with_turns(
 def _with_loan(ranked: Ranked, loan: float) -> Ranked:
     if not loan:
         return ranked
-    return ranked._replace(strength=ranked.strength + loan, lent=ranked.lent + loan)
+    return ranked._replace(strength=ranked.strength + loan, lent=ranked.lent + loan, is_turn=True)
 
 
 def _turns_of(

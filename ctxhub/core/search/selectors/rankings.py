@@ -30,8 +30,13 @@ class Rankings:
     wanted: Wanted = field(default_factory=lambda: Wanted({}))
 
 
-def rank_objects(project_id: int, text: str, kinds: Sequence[str], *, limit: int) -> Rankings:
-    """The best `limit` objects of each kind, of any language; none if the text has no words."""
+def rank_objects(
+    project_id: int, text: str, kinds: Sequence[str], *, limit: int, least: float = 0.0
+) -> Rankings:
+    """The best `limit` objects of each kind, of any language; none if the text has no words.
+
+    What has less than the share `least` of the best score, of whichever kind, is left out.
+    """
     query = _SYNTAX.sub(" ", text)
     prepared = prepare(project_id, query) if query.strip() else None
     if prepared is None or not prepared.weights:
@@ -51,6 +56,8 @@ def rank_objects(project_id: int, text: str, kinds: Sequence[str], *, limit: int
         of_kind = [candidate for candidate in candidates if candidate.kind == kind]
         ranked = [one for one in rank(of_kind, prepared.weights) if not one.candidate.is_over]
         found |= {(kind, one.candidate.object_id): one for one in ranked[:limit]}
+    best = max((one.score for one in found.values()), default=0.0)
+    found = {key: one for key, one in found.items() if one.score >= least * best}
     return Rankings(
         {key: one.score for key, one in found.items()},
         {key: one.candidate.start for key, one in found.items()},

@@ -5,6 +5,8 @@ from dataclasses import field, replace
 from typing import Any, Unpack
 
 from ctxhub.core import registry
+from ctxhub.core.kit.errors import InvalidInput
+from ctxhub.core.kit.errors import shown as shown_value
 from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.kit.inputs import clean_limit, clean_one_of
 from ctxhub.core.kit.listing import COUNTED_TO, Listing, total_of
@@ -33,6 +35,8 @@ COLUMNS = ("ref", "title", "excerpt", "score", "tokens", "lines", "size", "more"
 CANDIDATES = 100
 # A share of the number of terms that the best hit has.
 MOST_TERMS = 0.6
+# The share of `least` that is asked of the turns beside a hit.
+OF_TURNS = 0.5
 # The factor for what is stale, unless much of the project is.
 STALE = 0.85
 
@@ -66,7 +70,8 @@ class Hit:
 
 @frozen
 class Found:
-    """A search result. `total`: as `total_of` returns it; `search`: None if a filter excludes everything."""
+    """A search result. `total`: as `total_of` returns it; its `more` also counts what was left out as weak,
+    and what follows it. `search`: None if a filter excludes everything."""
 
     hits: Sequence[Hit] = ()
     total: Mapping[str, Any] = field(default_factory=lambda: total_of(0))
@@ -82,13 +87,15 @@ def search(
     detail: str = "compact",
     limit: int = 10,
     shows_repeats: bool = True,
+    least: float = 0.0,
     **filters: Unpack[SearchFilters],
 ) -> Found:
     """Return the best hits, each with an excerpt.
 
     `match`: any word (auto: with spelling correction), all words, fuzzy (similar words too), or similar: the
     query is a text, and objects similar to it are found. Query syntax: "a phrase", -not, prefix*. Of nearly
-    equal texts one is shown, unless `shows_repeats`.
+    equal texts one is shown, unless `shows_repeats`. Hits with less than the share `least` of the best score
+    are left out.
     """
     budget = DETAILS[clean_one_of(detail, list(DETAILS), "detail")]
     limit = clean_limit(limit)
@@ -114,8 +121,12 @@ def search(
     stale = _stale_of(ranked)
     ranked = with_priors(ranked, for_reasons=asks_for_reasons(query), lowered=stale.lowered)
     shown = current_first(without_repeats(ranked, limit, None if shows_repeats else _may_be_left_out))
-    hits = _hits(project_id, shown, prepared.weights, budget, stale.objects)
-    return Found(hits, total_of(max(total, len(hits))), prepared, method)
+    strong = strong_enough(shown, least)
+    hits = _hits(project_id, strong, prepared.weights, budget, stale.objects)
+    counted = total_of(max(total, len(shown)))
+    if len(strong) < len(shown) and "more" not in counted:
+        counted["more"] = counted["total"] - len(strong) - sum(one.more for one in strong)
+    return Found(hits, counted, prepared, method)
 
 
 def answer_search(
@@ -125,10 +136,20 @@ def answer_search(
     match: str = "auto",
     detail: str = "compact",
     limit: int = 10,
+    least: float = 0.0,
     **filters: Unpack[SearchFilters],
 ) -> Listing:
     """Search and return the answer of the API: without repeats; if there are no hits, with a hint why."""
-    found = search(project_id, query, match=match, detail=detail, limit=limit, shows_repeats=False, **filters)
+    found = search(
+        project_id,
+        query,
+        match=match,
+        detail=detail,
+        limit=limit,
+        shows_repeats=False,
+        least=clean_least(least),
+        **filters,
+    )
     listing = search_listing(found, detail)
     if found.hits:
         tally.behind(*(f"{hit.document.title}\n{hit.document.text}" for hit in found.hits))
@@ -230,10 +251,26 @@ def current_first(shown: Sequence[Shown]) -> list[Shown]:
     return [*current, *earlier]
 
 
+def strong_enough(shown: Sequence[Shown], least: float) -> list[Shown]:
+    """Return the hits that have at least the share `least` of the best one's score.
+
+    Of a turn beside another hit less is asked: its own words are seldom those of the question.
+    """
+    floor = least * max((one.ranked.score for one in shown), default=0.0)
+    return [one for one in shown if one.ranked.score >= floor * (OF_TURNS if one.ranked.is_turn else 1)]
+
+
+def clean_least(value: float) -> float:
+    """A share of the best score. Raises InvalidInput."""
+    if not 0 <= value <= 1:
+        raise InvalidInput(f"least is {shown_value(value)}; it must be a share of the best score, 0 to 1.")
+    return value
+
+
 def _with_prior(ranked: Ranked, prior: float) -> Ranked:
     if prior == 1.0:
         return ranked
-    return Ranked(ranked.candidate, ranked.strength * prior, ranked.parts, ranked.lent, prior)
+    return Ranked(ranked.candidate, ranked.strength * prior, ranked.parts, ranked.lent, prior, ranked.is_turn)
 
 
 def _may_be_left_out(ranked: Ranked) -> bool:
