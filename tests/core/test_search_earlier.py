@@ -8,8 +8,9 @@ from django.core.management import CommandError, call_command
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Project, SearchEntry
 from ctxhub.core.search.documents import EARLIER_CHARACTERS, earlier_text
+from ctxhub.core.search.order import current_first
 from ctxhub.core.search.repeats import Shown
-from ctxhub.core.search.selectors.search import Hit, current_first, search
+from ctxhub.core.search.selectors.search import Hit, search
 from ctxhub.core.search.services.index import forget
 from ctxhub.core.search.services.reindexing import index_missing, reindex
 from memory.decisions.services.decisions import delete_decision, deprecate_decision, set_decision
@@ -27,7 +28,7 @@ from tests.people import member
 from tests.search_index import index_is_right
 
 KEY = "api/auth"
-CURRENT, EARLIER = (f"decision:{KEY}", KEY), (f"decision:{KEY}", f"{KEY} (was 1.0.0)")
+CURRENT, EARLIER = (f"decision:{KEY}", KEY), (f"decision:{KEY}", f"{KEY} (was 1.0.0, now Sessions in Redis)")
 
 
 def decide(caller: Caller, key: str, value: str, **rest: Any) -> None:
@@ -80,7 +81,7 @@ def test_earlier_versions_rank_below_current_rows(ada: Caller) -> None:
     decide(ada, "mobile/login", "The app signs in by itself.")
     for n in range(3):
         decide(ada, f"billing/{n}", "A key that is signed once a year.")
-    answer = hits(ada, "jwt signed with rs256")
+    answer = hits(ada, "rs256 signed for the app")
     assert [hit.title for hit in answer][-1] == EARLIER[1]
     assert len(answer) == 5
     scores = [hit.score for hit in answer]
@@ -88,10 +89,58 @@ def test_earlier_versions_rank_below_current_rows(ada: Caller) -> None:
 
 
 @with_changed_decision
+@pytest.mark.parametrize(
+    ("question", "is_first"),
+    [
+        ("JWT signed with RS256", True),
+        ("jwt rs256", True),
+        ("RS256 signed JWT", False),
+        ("JWT signed with RS256 by the app", False),
+    ],
+)
+def test_what_was_said_in_just_these_words_comes_first(ada: Caller, question: str, is_first: bool) -> None:
+    for n in range(3):
+        decide(ada, f"billing/{n}", "A key that is signed once a year by the app.")
+    answer = hits(ada, question)
+    assert ([hit.title for hit in answer].index(EARLIER[1]) == 0) == is_first
+    scores = [hit.score for hit in answer]
+    assert scores == sorted(scores, reverse=True)
+
+
+@with_changed_decision
+def test_what_stands_comes_first_if_it_says_the_same(ada: Caller) -> None:
+    decide(ada, "mobile/login", "The app has a JWT that the server signed with its RS256 key.")
+    assert refs_and_titles(ada, "JWT signed with RS256")[0][0] == "decision:mobile/login"
+
+
+def test_an_old_value_that_is_shorter_than_the_key_is_found_as_it_was(ada: Caller) -> None:
+    """The current state has more of the words, but not all."""
+    decide(ada, "api/gateway/timeout", "ninety seconds")
+    decide(ada, "api/gateway/timeout", "a minute of seconds")
+    assert refs_and_titles(ada, "api gateway timeout ninety seconds") == [
+        ("decision:api/gateway/timeout", "api/gateway/timeout (was 1.0.0, now a minute of seconds)")
+    ]
+
+
+@with_changed_decision
+def test_what_holds_no_more_is_said_of_a_deprecated_decision(ada: Caller) -> None:
+    deprecate_decision(caller=ada, key=KEY, reason="Too slow.")
+    assert refs_and_titles(ada, "rs256") == [(CURRENT[0], f"{KEY} (was 1.0.0, now deprecated)")]
+
+
+def test_a_long_value_is_cut_in_the_mark(ada: Caller) -> None:
+    decide(ada, "a", "pelican")
+    decide(ada, "a", "Badgers of the northern woods, " * 10)
+    [hit] = hits(ada, "pelican", detail="detailed")
+    assert hit.title.startswith("a (was 1.0.0, now Badgers of the northern woods, Badgers of")
+    assert hit.title.endswith("…)")
+
+
+@with_changed_decision
 def test_a_restored_value_is_found_as_current(ada: Caller) -> None:
     decide(ada, KEY, "JWT signed with RS256")
     assert refs_and_titles(ada, "rs256") == [CURRENT]
-    assert refs_and_titles(ada, "sessions") == [(CURRENT[0], f"{KEY} (was 1.0.1)")]
+    assert refs_and_titles(ada, "sessions") == [(CURRENT[0], f"{KEY} (was 1.0.1, now JWT signed with RS256)")]
 
 
 @with_changed_decision
@@ -180,7 +229,7 @@ def test_a_save_by_the_orm_indexes_the_earlier_version(ada: Caller, apollo: Proj
     decision = Decision.objects.in_project(apollo).get(key=KEY)
     decision.value = "Passkeys"
     decision.save()
-    assert refs_and_titles(ada, "redis sessions") == [(CURRENT[0], f"{KEY} (was 1.0.1)")]
+    assert refs_and_titles(ada, "redis sessions") == [(CURRENT[0], f"{KEY} (was 1.0.1, now Passkeys)")]
 
 
 def test_another_project_finds_no_earlier_version(cy: Caller, changed: None) -> None:
@@ -196,11 +245,13 @@ def test_replaced_lines_of_a_scratchpad_are_found(ada: Caller, apollo: Project) 
     append_to_scratchpad(caller=ada, scratchpad_id=pad, content="More.")
     assert count_revisions(apollo) == 0
     update_scratchpad(caller=ada, scratchpad_id=pad, content="The queue is NATS.", line=1, end=1)
-    assert refs_and_titles(ada, "rabbitmq") == [(f"scratchpad:{pad}", "notes (was revision 2)")]
+    assert refs_and_titles(ada, "rabbitmq") == [
+        (f"scratchpad:{pad}", "notes (was revision 2, now revision 3)")
+    ]
     assert refs_and_titles(ada, "json log") == [(f"scratchpad:{pad}", "notes")]
     restore_scratchpad(caller=ada, scratchpad_id=pad, revision=1)
     assert refs_and_titles(ada, "rabbitmq") == [(f"scratchpad:{pad}", "notes")]
-    assert refs_and_titles(ada, "nats") == [(f"scratchpad:{pad}", "notes (was revision 3)")]
+    assert refs_and_titles(ada, "nats") == [(f"scratchpad:{pad}", "notes (was revision 3, now revision 4)")]
 
 
 @pytest.mark.usefixtures("index_is_kept")
@@ -212,8 +263,10 @@ def test_earlier_text_of_a_renamed_scratchpad_is_found_under_the_new_name(
     row = Scratchpad.objects.in_project(apollo).get(pk=pad)
     row.name, row.content = "plans", "Kafka"
     row.save()
-    assert refs_and_titles(ada, "rabbitmq") == [(f"scratchpad:{pad}", "plans (was revision 1)")]
-    assert refs_and_titles(ada, "nats") == [(f"scratchpad:{pad}", "plans (was revision 2)")]
+    assert refs_and_titles(ada, "rabbitmq") == [
+        (f"scratchpad:{pad}", "plans (was revision 1, now revision 3)")
+    ]
+    assert refs_and_titles(ada, "nats") == [(f"scratchpad:{pad}", "plans (was revision 2, now revision 3)")]
 
 
 @pytest.mark.usefixtures("index_is_kept")
@@ -296,14 +349,14 @@ def test_a_deleted_revision_is_not_found(ada: Caller, apollo: Project) -> None:
 def test_earlier_versions_are_found_over_mcp_and_rest(
     ada_mcp: McpClient, ada_rest: RestClient, cy_rest: RestClient
 ) -> None:
-    for value in ("JWT signed with RS256", "Sessions"):
+    for value in ("JWT signed with RS256", "Sessions in Redis"):
         ada_mcp.call("decision", "set", key=KEY, value=value)
     [row] = ada_mcp.call("search", query="rs256")["rows"]
     assert row[:3] == [*EARLIER, "JWT signed with RS256"]
     [item] = ada_rest.get("search/", query="rs256").body["items"]
     assert (item["ref"], item["title"]) == EARLIER
     assert cy_rest.get("search/", query="rs256").body["items"] == []
-    assert ada_mcp.call("get", refs=[row[0]])["items"][0]["value"] == "Sessions"
+    assert ada_mcp.call("get", refs=[row[0]])["items"][0]["value"] == "Sessions in Redis"
 
 
 @with_changed_decision
@@ -311,7 +364,7 @@ def test_the_admin_links_an_earlier_version_to_its_decision(apollo: Project) -> 
     client = member(apollo)
     page = client.get("/admin/search/", {"q": "rs256"})
     [card] = page.context["cards"]
-    assert (card.kind, card.mark) == ("decision", "was 1.0.0")
+    assert (card.kind, card.mark) == ("decision", "was 1.0.0, now Sessions in Redis")
     assert b"Sessions in Redis" in client.get(card.url).content
     counts = {choice.title: choice.count for choice in page.context["facets"][0][1]}
     assert counts == {"Everything": 1, "Decisions": 1}

@@ -62,6 +62,9 @@ def found(caller: Caller, query: str, **filters: Any) -> list[tuple[str, str]]:
     return [(hit.ref, hit.title) for hit in search(caller.project_id, query, **filters).hits]
 
 
+FORMER = "Cache (was revision 1, now revision 2)"
+
+
 def count_entries(project: Project) -> int:
     return SearchEntry.objects.in_project(project).filter(kind="memory_revision").count()
 
@@ -264,7 +267,7 @@ def test_pruned_revisions_are_not_found(ada: Caller, monkeypatch: pytest.MonkeyP
     for word in ("beta", "gamma", "delta"):
         update(ada, memory, content=word)
     assert found(ada, "alpha") == []
-    assert found(ada, "beta") == [(f"memory:{memory}", "Cache (was revision 2)")]
+    assert found(ada, "beta") == [(f"memory:{memory}", "Cache (was revision 2, now revision 4)")]
     index_is_right(ada.project)
 
 
@@ -326,7 +329,7 @@ def test_saving_a_stale_memory_keeps_its_revision(ada: Caller, ben: Caller) -> N
 def test_a_former_text_is_found_with_its_revision(ada: Caller, ben: Caller) -> None:
     memory = reworded(ada, ben)
     [hit] = search(ada.project_id, "redis").hits
-    assert (hit.ref, hit.title) == (f"memory:{memory}", "Cache (was revision 1)")
+    assert (hit.ref, hit.title) == (f"memory:{memory}", FORMER)
     assert hit.excerpt == "Keep it in Redis."
     assert found(ada, "valkey hour") == [(f"memory:{memory}", "Cache")]
 
@@ -334,7 +337,7 @@ def test_a_former_text_is_found_with_its_revision(ada: Caller, ben: Caller) -> N
 def test_a_former_title_is_found(ada: Caller) -> None:
     memory = add(ada, "Rabbits", "A queue.")
     update(ada, memory, title="Messages")
-    assert found(ada, "rabbits") == [(f"memory:{memory}", "Rabbits (was revision 1)")]
+    assert found(ada, "rabbits") == [(f"memory:{memory}", "Rabbits (was revision 1, now revision 2)")]
     assert found(ada, "messages queue") == [(f"memory:{memory}", "Messages")]
 
 
@@ -349,7 +352,7 @@ def test_the_search_of_memories_finds_a_former_text(ada: Caller, ben: Caller) ->
     add(ada, "Other", "Redis is a server.")
     memory = reworded(ada, ben)
     rows = search_memories(ada.project_id, "redis").objects()
-    assert [(row["id"], row["title"]) for row in rows][1:] == [(memory, "Cache (was revision 1)")]
+    assert [(row["id"], row["title"]) for row in rows][1:] == [(memory, FORMER)]
 
 
 BEFORE: dict[str, Any] = {"context": "old", "type": "note", "stack": "django", "tags": ["a"]}
@@ -374,7 +377,7 @@ def test_a_renamed_tag_finds_a_former_text(ada: Caller, ben: Caller) -> None:
     tag = Tag.objects.in_project(ada.project).get(name="old")
     tag.name = "fresh"
     tag.save()
-    assert found(ada, "redis", tags=["fresh"]) == [(f"memory:{memory}", "Cache (was revision 1)")]
+    assert found(ada, "redis", tags=["fresh"]) == [(f"memory:{memory}", FORMER)]
     index_is_right(ada.project)
 
 

@@ -37,7 +37,8 @@ class Document:
     `unshown` is indexed but never shown: names of scopes, globs. `at`: when it last changed. `layer_id`,
     `agent_id` and `context_id` are for filters. `mark` follows the title in answers and says why the object
     is not in force ("deprecated"); it then ranks lower. `also`: further scope words, for filters of its noun.
-    `owner_id`: for an earlier state the row of its object, and `ref` is that object's. `version`: that of its
+    `owner_id`: for an earlier state the row of its object, and `ref` is that object's; `now`: what holds
+    instead, a few words. `version`: that of its
     content, not indexed, for the record of what agents were given. `readable`: start and end in the body of
     the text that `get` reads by lines, if there is one.
     """
@@ -57,6 +58,7 @@ class Document:
     owner_id: int | None = None
     version: str = ""
     readable: tuple[int, int] = (0, 0)
+    now: str = ""
 
     @property
     def text(self) -> str:
@@ -65,7 +67,11 @@ class Document:
 
     @property
     def shown_title(self) -> str:
-        return f"{self.title} ({self.mark})" if self.mark else self.title
+        return f"{self.title} ({self.shown_mark})" if self.mark else self.title
+
+    @property
+    def shown_mark(self) -> str:
+        return f"{self.mark}, now {self.now}" if self.now else self.mark
 
 
 @frozen

@@ -4,7 +4,7 @@ Source: Robertson and Zaragoza, "The Probabilistic Relevance Framework: BM25 and
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from typing import NamedTuple
 
 from ctxhub.core.kit.read_limit import checkpoint
@@ -69,18 +69,22 @@ def rank(candidates: Sequence[Candidate], weights: Mapping[Term, float]) -> list
         best_by_ref = earlier if candidate.is_earlier else found
         if candidate.ref not in best_by_ref or score > best_by_ref[candidate.ref][0]:
             best_by_ref[candidate.ref] = score, Ranked(candidate, score / best, parts, lent / best)
+    everything = {term for _, parts in scored for term in parts}
     found |= {
         ref: previous
         for ref, previous in earlier.items()
-        if ref not in found or _is_better_match(previous, found[ref])
+        if ref not in found or _is_better_match(previous, found[ref], everything)
     }
     ordered = sorted(found.values(), key=lambda pair: (pair[0], pair[1].candidate.updated_at), reverse=True)
     return [ranked for _, ranked in ordered]
 
 
-def _is_better_match(earlier: tuple[float, Ranked], current: tuple[float, Ranked]) -> bool:
-    """Whether an earlier state scores higher, with a term that the current state does not match."""
-    return earlier[0] > current[0] and not earlier[1].parts.keys() <= current[1].parts.keys()
+def _is_better_match(
+    earlier: tuple[float, Ranked], current: tuple[float, Ranked], everything: Set[Term]
+) -> bool:
+    """Whether an earlier state has a term that the current one lacks, and scores higher or has everything."""
+    was, now = earlier[1].parts.keys(), current[1].parts.keys()
+    return not was <= now and (earlier[0] > current[0] or was >= everything)
 
 
 def occurrences(words: str, term: Term) -> int:

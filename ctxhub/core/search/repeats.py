@@ -1,6 +1,6 @@
 """Collapses hits with nearly equal texts: shows the best one and counts the others."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence, Set
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
@@ -8,9 +8,12 @@ from itertools import islice
 from ctxhub.core.search.candidates import Candidate
 from ctxhub.core.search.documents import date_words
 from ctxhub.core.search.ranking import Ranked
+from ctxhub.core.search.stop_words import STOP_WORDS
 
 # Jaccard similarity: the share of all words of two texts that both have.
 NEARLY_EQUAL = 0.75
+# The same without words that say nothing, and without numbers.
+NEARLY_SAME = 0.65
 
 
 @dataclass
@@ -22,7 +25,7 @@ class Shown:
 
     @cached_property
     def words(self) -> frozenset[str]:
-        return _words(self.ranked.candidate)
+        return words_of(self.ranked.candidate)
 
 
 def without_repeats(
@@ -55,10 +58,24 @@ def _are_nearly_equal(one: frozenset[str], other: frozenset[str]) -> bool:
     return is_most and not any(map(_has_digit, one ^ other))
 
 
+def _tells(word: str) -> bool:
+    return word not in STOP_WORDS and not _has_digit(word)
+
+
 def _has_digit(word: str) -> bool:
     return not word.isalpha() and any(character.isdigit() for character in word)
 
 
-def _words(candidate: Candidate) -> frozenset[str]:
+def say_nearly_the_same(one: Set[str], other: Set[str]) -> bool:
+    """Whether two texts have most of their words in common, but for numbers: of `30 s` and `60 s` both may be
+    said of one thing.
+    """
+    plain, other_plain = ({*filter(_tells, words)} for words in (one, other))
+    if not plain or not other_plain:
+        return False
+    return len(plain & other_plain) >= NEARLY_SAME * len(plain | other_plain)
+
+
+def words_of(candidate: Candidate) -> frozenset[str]:
     """Return the words without the date: repeats of another day are repeats."""
     return frozenset(candidate.words.split(" ")) - frozenset(date_words(candidate.updated_at))

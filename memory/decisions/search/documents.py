@@ -31,8 +31,13 @@ def decision_document(row: DecisionRow) -> Document:
     )
 
 
-def earlier_decision_document(revision_id: int, was: DecisionRow, now: DecisionRow) -> Document | None:
-    """Return a document of the lines that a change removed; None if it removed nothing."""
+def earlier_decision_document(
+    revision_id: int, was: DecisionRow, now: DecisionRow, holding: str = ""
+) -> Document | None:
+    """Return a document of the lines that a change removed; None if it removed nothing.
+
+    `holding`: what holds now, for answers; it is not indexed.
+    """
     removed = earlier_text(_text(was), _text(now))
     if not removed:
         return None
@@ -47,6 +52,7 @@ def earlier_decision_document(revision_id: int, was: DecisionRow, now: DecisionR
         mark=f"was {was.version}",
         also=[EARLIER, *([layer_word(was.layer)] if was.layer else [])],
         owner_id=was.id,
+        now=holding,
     )
 
 
@@ -55,9 +61,7 @@ def earlier_decision_documents(project_id: int, ids: Sequence[int]) -> Reading[S
 
 
 def _earlier_documents(states: States) -> list[Document]:
-    documents = (
-        earlier_decision_document(revision_id, was, now) for revision_id, (was, now) in states.items()
-    )
+    documents = (earlier_decision_document(revision_id, *state) for revision_id, state in states.items())
     return [document for document in documents if document]
 
 

@@ -46,6 +46,7 @@ def earlier_memory_document(state: Replaced, row: MemoryRow) -> Document | None:
         mark=f"was revision {state.kept.number}",
         also=[EARLIER, *filter_words(row)],
         owner_id=row.id,
+        now=f"revision {row.revision}",
     )
 
 

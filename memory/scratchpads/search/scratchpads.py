@@ -22,9 +22,12 @@ def scratchpad_document(row: PadRow) -> Document:
 
 
 def earlier_scratchpad_document(
-    pad_id: int, name: str, kept: KeptText, before: str, after: str
+    pad_id: int, name: str, kept: KeptText, before: str, after: str, revision: int = 0
 ) -> Document | None:
-    """The document of the text that a change removed from a pad; None if it removed none."""
+    """The document of the text that a change removed from a pad; None if it removed none.
+
+    `revision`: that of the pad now, for answers; it is not indexed.
+    """
     if not (removed := earlier_text(before, after)):
         return None
     return Document(
@@ -37,6 +40,7 @@ def earlier_scratchpad_document(
         mark=f"was revision {kept.number}",
         also=[EARLIER],
         owner_id=pad_id,
+        now=f"revision {revision}",
     )
 
 
@@ -44,7 +48,7 @@ def earlier_scratchpad_documents(project_id: int, ids: Sequence[int]) -> Reading
     return replaced_texts(project_id, ids).then(_documents)
 
 
-def _documents(states: Sequence[tuple[int, str, KeptText, str, str]]) -> list[Document]:
+def _documents(states: Sequence[tuple[int, str, KeptText, str, str, int]]) -> list[Document]:
     documents = (earlier_scratchpad_document(*state) for state in states)
     return [document for document in documents if document]
 

@@ -104,8 +104,10 @@ def list_states(project_id: int, row_id: int, limit: int, before: int) -> list[S
 
 def replaced_texts(
     project_id: int, ids: Sequence[int]
-) -> sql.Reading[list[tuple[int, str, KeptText, str, str]]]:
-    """For each row with content: pad id, pad name, the row, its content, and the content that followed it."""
+) -> sql.Reading[list[tuple[int, str, KeptText, str, str, int]]]:
+    """For each row with content: pad id, pad name, the row, its content, the content that followed it, and
+    the pad's revision now.
+    """
     where, values = sql.by_ids("r", project_id, ids)
     statement = f"""
         SELECT p.id, p.name, r.id, r.number, r.agent_id, r.at, r.content, substr(coalesce((
@@ -113,16 +115,17 @@ def replaced_texts(
                 WHERE w.scratchpad_id = r.scratchpad_id AND w.number > r.number AND w.content IS NOT NULL
                 ORDER BY w.number LIMIT 1), p.content), 1, (
                 SELECT n.length FROM memory_scratchpadrevision n
-                WHERE n.scratchpad_id = r.scratchpad_id AND n.number > r.number ORDER BY n.number LIMIT 1))
+                WHERE n.scratchpad_id = r.scratchpad_id AND n.number > r.number ORDER BY n.number LIMIT 1)),
+            p.revision
         FROM memory_scratchpadrevision r JOIN memory_scratchpad p ON p.id = r.scratchpad_id
         WHERE {where} AND r.content IS NOT NULL"""
     return sql.Reading(
         statement,
         values,
-        8,
+        9,
         lambda found: [
-            (pad, name, KeptText(row, number, agent_id, sql.read_time(at)), before, after or "")
-            for pad, name, row, number, agent_id, at, before, after in found
+            (pad, name, KeptText(row, number, agent_id, sql.read_time(at)), before, after or "", revision)
+            for pad, name, row, number, agent_id, at, before, after, revision in found
         ],
     )
 

@@ -18,6 +18,7 @@ from ctxhub.core.search import semantic
 from ctxhub.core.search.candidates import Candidate, find_candidates
 from ctxhub.core.search.documents import PASSAGE_CHARACTERS, Document
 from ctxhub.core.search.excerpts import Wanted, excerpt
+from ctxhub.core.search.order import current_first, later_first
 from ctxhub.core.search.queries import Term, asks_for_reasons
 from ctxhub.core.search.ranking import Ranked, rank
 from ctxhub.core.search.repeats import Shown, without_repeats
@@ -120,7 +121,9 @@ def search(
     ranked = with_turns(project_id, ranked, prepared.narrowing, prepared.query, prepared.weights)
     stale = _stale_of(ranked)
     ranked = with_priors(ranked, for_reasons=asks_for_reasons(query), lowered=stale.lowered)
-    shown = current_first(without_repeats(ranked, limit, None if shows_repeats else _may_be_left_out))
+    ranked = later_first(ranked, limit)
+    shown = without_repeats(ranked, limit, None if shows_repeats else _may_be_left_out)
+    shown = current_first(shown, prepared.query.wanted)
     strong = strong_enough(shown, least)
     hits = _hits(project_id, strong, prepared.weights, budget, stale.objects)
     counted = total_of(max(total, len(shown)))
@@ -239,16 +242,6 @@ def with_priors(
         factor = STALE if _key(one) in lowered else 1.0
         weighed.append(_with_prior(one, (noun.prior + lift) * factor))
     return sorted(weighed, key=lambda one: -one.strength)
-
-
-def current_first(shown: Sequence[Shown]) -> list[Shown]:
-    """Move earlier states behind current ones, and limit their scores to the lowest of those."""
-    current = [hit for hit in shown if not hit.ranked.candidate.is_earlier]
-    lowest = min((hit.ranked.strength for hit in current), default=1.0)
-    earlier = [hit for hit in shown if hit.ranked.candidate.is_earlier]
-    for hit in earlier:
-        hit.ranked = hit.ranked._replace(strength=min(hit.ranked.strength, lowest))
-    return [*current, *earlier]
 
 
 def strong_enough(shown: Sequence[Shown], least: float) -> list[Shown]:
