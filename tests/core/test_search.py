@@ -122,7 +122,9 @@ def test_the_title_of_an_inactive_row_says_so(ada: Caller, ben: Caller) -> None:
 def test_a_changed_decision_is_found_by_new_and_by_earlier_words(ada: Caller) -> None:
     decide(ada, "db/engine", "CockroachDB on three machines.")
     assert [hit.title for hit in find(ada, "cockroachdb").hits] == ["db/engine"]
-    assert [hit.title for hit in find(ada, "pgbouncer").hits] == ["db/engine (was 1.0.0)"]
+    assert [hit.title for hit in find(ada, "pgbouncer").hits] == [
+        "db/engine (was 1.0.0, now CockroachDB on three machines.)"
+    ]
 
 
 def test_rows_of_another_project_are_not_found(ada: Caller, cy: Caller) -> None:

@@ -16,7 +16,7 @@ from ctxhub.core.admin.search_hits import Card
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Membership, Project
 from memory.constraints.services import add_constraint
-from memory.decisions.services.decisions import deprecate_decision, set_decision
+from memory.decisions.services.decisions import deprecate_decision, set_decision, set_decision_batch
 from messaging.services.messages import send_message
 from tests.people import MEMBER, VIEWER, member, person, signed_in, superuser
 from tracking.services.changes import record_change
@@ -168,6 +168,55 @@ def test_each_facet_links_to_as_many_hits_as_it_counts(lore: None, apollo: Proje
     client = member(apollo)
     for choice in dict(get_page(client, "sessions").context["facets"])["Kind"]:
         assert len(client.get(choice.url).context["cards"]) == choice.count
+
+
+def walked(client: Client, q: str, **params: str) -> list[str]:
+    """The refs of all hits, by the links to more."""
+    page = get_page(client, q, **params)
+    for _ in range(20):
+        if not page.context["more_url"]:
+            break
+        page = client.get(page.context["more_url"])
+    return [card.ref for card in page.context["cards"]]
+
+
+@pytest.mark.every_engine
+@pytest.mark.parametrize("decisions", [3, 60])
+def test_the_counts_of_a_page_are_those_of_the_hits_that_can_be_paged_to(
+    ada: Caller, apollo: Project, decisions: int
+) -> None:
+    """Also of things that have the word now and had it before, and of turns beside a message that has it.
+
+    Only the best hits lend to turns: where others are better, those of messages are found among messages.
+    """
+    for n in range(decisions):
+        set_decision(caller=ada, key=f"k{n}", value=f"The pelican of the {n} seas")
+        set_decision(caller=ada, key=f"k{n}", value=f"A pelican and {n} gulls")
+    question = send_message(caller=ada, text="Which pelican is it?")
+    for text in ("The grey one.", "Or the white one?"):
+        send_message(caller=ada, text=text, reply_to=question["id"])
+    client = member(apollo)
+    for kind in ("", "decision", "message"):
+        params = {"kind": kind} if kind else {}
+        context = get_page(client, "pelican", **params).context
+        everything, *kinds = dict(context["facets"])["Kind"]
+        assert everything.count == sum(choice.count for choice in kinds)
+        [chosen] = [choice.count for choice in (everything, *kinds) if choice.is_chosen]
+        refs = walked(client, "pelican", **params)
+        assert len(refs) == len(set(refs)) == chosen == context["total"] == context["found"].total["total"]
+    assert facets(client, "pelican", kind="message")["Messages"] == (3, True)
+    assert facets(client, "pelican")["Messages"] == (3 if decisions == 3 else 1, False)
+
+
+def test_a_page_says_when_only_the_best_are_shown(ada: Caller, apollo: Project) -> None:
+    for start in range(0, 250, 50):
+        items = [{"key": f"k{n}", "value": "pelican"} for n in range(start, start + 50)]
+        set_decision_batch(caller=ada, items=items)
+    client = member(apollo)
+    text = page_text(client, "pelican", page="10")
+    assert "<strong>250</strong> results" in text
+    assert "These are the best 200." in text
+    assert "These are the best" not in page_text(client, "pelican", page="9")
 
 
 # -- Explanations ----------------------------------------------------------------------------------

@@ -134,6 +134,9 @@ def _results(search_request: SearchRequest, project: Project) -> dict[str, Any]:
     has_more = found.total["total"] > limit == len(found.hits) and limit < MAX_LIMIT
     return {
         "found": found,
+        # Exact, where a search stops counting at a thousand.
+        "total": next((kind.count for kind in kinds if kind.is_chosen), 0),
+        "most": MAX_LIMIT if limit == MAX_LIMIT == len(found.hits) else 0,
         "is_corrected": found.search is not None and found.search.method == "corrected",
         "cards": cards(project.pk, search_request.query, found.hits, found.search) if found.search else [],
         "facets": [
@@ -159,9 +162,8 @@ def _kinds(search_request: SearchRequest, project: Project, found: Found) -> lis
     if found.search is None or not found.search.weights:
         return []
     narrowing = narrow(project.pk, {**search_request.filters, "kinds": None})
-    counts: Counter[str] = Counter()
-    for kind, count in (count_by_kind(narrowing, found.search.query) if narrowing else {}).items():
-        counts[registry.standing_kind(kind)] += count
+    counts = Counter(found.beside)
+    counts.update(count_by_kind(narrowing, found.search.query) if narrowing else {})
     kinds = [noun.kind for noun in registry.searched_nouns()]
     chosen = search_request.params.get("kind", "")
     shown = [kind for kind in kinds if counts.get(kind) or kind == chosen]

@@ -74,7 +74,7 @@ def find_candidates(
     candidates, counted = _find_best(narrowing, query, weights, limit, count, dependent, leading)
     if len(candidates) < limit and dependent:
         candidates, counted = _find_best(narrowing, query, weights, limit, count)
-    entries = len({candidate.entry_id for candidate in candidates})
+    entries = len({candidate.ref for candidate in candidates})
     return candidates, min(entries, count_to) if counted is None else max(counted, min(entries, count_to))
 
 
@@ -136,7 +136,7 @@ def _find_best(
         FROM (
             SELECT m.id FROM ({dialect.with_sizes(f"{branches}) u WHERE TRUE{clauses}")}) m
             ORDER BY CAST(m.worth AS double precision) / ({LENGTH_COST} + m.size) DESC, m.id DESC LIMIT %s
-        ) best CROSS JOIN core_searchtext t CROSS JOIN {dialect.entry_of_best} {STALE}
+        ) best CROSS JOIN core_searchtext t CROSS JOIN {dialect.entry_of(f"best.id / {PARTS}")} {STALE}
         WHERE t.id = best.id AND e.id = best.id / {PARTS}""",
         [limit, *count_values, *share_values, *values, *clause_values, SIZES_READ * limit, limit],
     )
@@ -146,13 +146,17 @@ def _find_best(
 def _count(narrowing: Narrowing, query: Query, counts: Mapping[Term, int], count_to: int) -> Selected:
     """Return SQL that counts the objects that match, up to `count_to`, and its values.
 
-    Mostly the first passages with the most common term alone reach it; these need no DISTINCT.
+    Mostly the first passages with the most common term alone reach it; these need no DISTINCT. Else an
+    object and its earlier states are counted once.
     """
     dialect = engine()
     clauses, clause_values = clauses_of(narrowing, query, dialect.id)
     found = f"{dialect.found}{clauses}"
     values = [dialect.expression(narrowing.scope, query.wanted), *clause_values, count_to]
-    of_all = f"SELECT count(*) FROM (SELECT DISTINCT a.id / {PARTS} FROM ({found}) a LIMIT %s) c"
+    of_all = f"""
+        SELECT count(*) FROM (
+            SELECT DISTINCT e.ref FROM (SELECT DISTINCT a.id / {PARTS} AS id FROM ({found}) a) b
+            CROSS JOIN {dialect.entry_of("b.id")} WHERE e.id = b.id LIMIT %s) c"""
     most_common = max(query.wanted, key=lambda term: counts.get(term, 0))
     if counts.get(most_common, 0) < count_to or query.needs_all:
         return of_all, values

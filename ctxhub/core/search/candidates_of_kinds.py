@@ -129,7 +129,7 @@ def _find_best(
                 SELECT m.id, m.kind, t.size, m.worth{worth} AS worth
                 FROM ({dialect.most_of_kinds(f"{branches}) u WHERE TRUE{clauses}", sql.marks(kinds))}) m
                 CROSS JOIN core_searchtext t WHERE m.place <= %s AND t.id = m.id) b
-        ) best CROSS JOIN core_searchtext t CROSS JOIN {dialect.entry_of_best}
+        ) best CROSS JOIN core_searchtext t CROSS JOIN {dialect.entry_of(f"best.id / {PARTS}")}
         WHERE best.place <= %s AND t.id = best.id AND e.id = best.id / {PARTS}""",
         [
             *worth_values,

@@ -57,13 +57,16 @@ def clauses_of(narrowing: Narrowing, query: Query, row_id: str) -> tuple[str, li
 class _Sqlite:
     id = "core_searchfts.rowid"
     by_age = "rowid"
-    entry_of_best = "core_searchentry e"
     found = "SELECT rowid AS id FROM core_searchfts WHERE core_searchfts MATCH %s"
     # bm25() would take 25 times as long: it reads every size, and counts the words of the scope.
     branch = "SELECT rowid AS id, %s AS worth FROM core_searchfts WHERE core_searchfts MATCH %s"
 
     branch_with_kind = branch
     position = "instr"
+
+    def entry_of(self, _entry_id: str) -> str:
+        """Return SQL for the entry `e` with an id; the condition that it has it is up to the statement."""
+        return "core_searchentry e"
 
     def by_row(self, scope: Scope) -> tuple[str, Scope]:
         return "", scope
@@ -112,15 +115,17 @@ class _Postgresql:
 
     id = "t.id"
     by_age = "t.id + 0"  # Ordered by the bare id it scans the rows, and computes the vector of each.
-    # OFFSET 0 forces a lookup by id for each row; a plain join reads the whole table to find a hundred.
-    entry_of_best = f"""LATERAL (
-            SELECT id, kind, object_id, ref, updated_at FROM core_searchentry
-            WHERE id = best.id / {PARTS} OFFSET 0) e"""
     found = "SELECT t.id FROM core_searchtext t WHERE core_search_vector(t.words, t.scope) @@ %s::tsquery"
     branch = found.replace("t.id", "t.id, t.size, %s::int AS worth")
 
     branch_with_kind = branch.replace("t.size", "split_part(t.scope, ' ', 2) AS kind")
     position = "strpos"
+
+    def entry_of(self, entry_id: str) -> str:
+        # OFFSET 0 forces a lookup by id for each row; a plain join reads the whole table to find a hundred.
+        return f"""LATERAL (
+            SELECT id, kind, object_id, ref, updated_at FROM core_searchentry
+            WHERE id = {entry_id} OFFSET 0) e"""
 
     def by_row(self, scope: Scope) -> tuple[str, Scope]:
         """Return a condition for rows `t` of the projects of a scope, and the scope with its filters alone.

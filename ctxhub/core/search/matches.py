@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
+from ctxhub.core import registry
 from ctxhub.core.kit import sql
 from ctxhub.core.search.documents import PARTS
 from ctxhub.core.search.engines import Narrowing, Scope, clauses_of, engine
@@ -69,16 +70,18 @@ def any_entries(project_id: int, terms: Sequence[Term]) -> list[int | None]:
 
 
 def count_by_kind(narrowing: Narrowing, query: Query) -> dict[str, int]:
-    """Return how many objects of each kind match."""
+    """Return how many objects of each kind match, as they are or as they were before."""
     if not query.wanted:
         return {}
     dialect = engine()
     clauses, values = clauses_of(narrowing, query, dialect.id)
+    earlier = {n.kind: n.earlier_states_of for n in registry.indexed_nouns() if n.earlier_states_of}
+    standing = " ".join(f"WHEN '{kind}' THEN '{of}'" for kind, of in earlier.items())
     rows = sql.rows(
         f"""
-        SELECT e.kind, count(*)
+        SELECT {f"CASE e.kind {standing} ELSE e.kind END" if earlier else "e.kind"}, count(DISTINCT e.ref)
         FROM (SELECT DISTINCT a.id / {PARTS} AS id FROM ({dialect.found}{clauses}) a) b
-        CROSS JOIN core_searchentry e WHERE e.id = b.id GROUP BY e.kind""",
+        CROSS JOIN core_searchentry e WHERE e.id = b.id GROUP BY 1""",
         [dialect.expression(narrowing.scope, query.wanted), *values],
     )
     return {kind: int(count) for kind, count in rows}

@@ -1,5 +1,6 @@
 """Full-text search over all searchable objects of a project."""
 
+from collections import Counter
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import field, replace
 from typing import Any, Unpack
@@ -71,13 +72,16 @@ class Hit:
 
 @frozen
 class Found:
-    """A search result. `total`: as `total_of` returns it; its `more` also counts what was left out as weak,
-    and what follows it. `search`: None if a filter excludes everything."""
+    """A search result. `total`: as `total_of` returns it; where weak hits are left out, its `more` counts all
+    that is not shown. `search`: None if a filter excludes everything. `beside`: how many hits of each kind
+    are turns beside a hit, without a word of the query.
+    """
 
     hits: Sequence[Hit] = ()
     total: Mapping[str, Any] = field(default_factory=lambda: total_of(0))
     search: Search | None = None
     method: str = "any"
+    beside: Mapping[str, int] = field(default_factory=dict)
 
 
 def search(
@@ -112,13 +116,15 @@ def search(
         COUNTED_TO + 1,
         prepared.counts,
     )
-    ranked = rank(candidates, prepared.weights)
+    matching = ranked = rank(candidates, prepared.weights)
     if len(candidates) < candidate_limit:
         total = len(ranked)
     method = prepared.method
     if semantic.is_on():
         ranked, method = _by_semantics(project_id, query, ranked), f"{method}+semantic"
     ranked = with_turns(project_id, ranked, prepared.narrowing, prepared.query, prepared.weights)
+    known = {one.candidate.ref for one in matching}
+    beside = Counter(one.candidate.kind for one in ranked if one.candidate.ref not in known and not one.parts)
     stale = _stale_of(ranked)
     ranked = with_priors(ranked, for_reasons=asks_for_reasons(query), lowered=stale.lowered)
     ranked = later_first(ranked, limit)
@@ -126,10 +132,10 @@ def search(
     shown = current_first(shown, prepared.query.wanted)
     strong = strong_enough(shown, least)
     hits = _hits(project_id, strong, prepared.weights, budget, stale.objects)
-    counted = total_of(max(total, len(shown)))
+    counted = total_of(max(total + beside.total(), len(shown)))
     if len(strong) < len(shown) and "more" not in counted:
         counted["more"] = counted["total"] - len(strong) - sum(one.more for one in strong)
-    return Found(hits, counted, prepared, method)
+    return Found(hits, counted, prepared, method, beside)
 
 
 def answer_search(
