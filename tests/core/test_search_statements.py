@@ -103,6 +103,7 @@ def test_a_large_project_takes_no_more(mixed: Caller, monkeypatch: pytest.Monkey
     monkeypatch.setattr(counts, "passages_of_hub", lambda: str(of_hub))
     monkeypatch.setattr(counts, "COMMON_IN_LARGE", 1)
     counts._remembered.clear()
+    counts._sizes.clear()
     assert len(statements(mixed, QUESTION)) == few
     found = search(mixed.project_id, QUESTION, limit=50)
     assert [hit.ref for hit in found.hits] == [hit.ref for hit in best.hits]

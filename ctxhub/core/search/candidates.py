@@ -131,14 +131,14 @@ def _find_best(
     # The subquery ranks by id, worth and size; only the rows of the best are read in full.
     rows = sql.rows(
         f"""
-        SELECT CASE WHEN count(*) OVER () >= %s THEN ({counted}) END, {COLUMNS}, s.stale, s.stale_since,
-            {", ".join(f"CASE WHEN s.stale > 0 THEN {number} END" for number in share)}
-        FROM (
+        WITH best AS MATERIALIZED (
             SELECT m.id FROM ({dialect.with_sizes(f"{branches}) u WHERE TRUE{clauses}")}) m
-            ORDER BY CAST(m.worth AS double precision) / ({LENGTH_COST} + m.size) DESC, m.id DESC LIMIT %s
-        ) best CROSS JOIN core_searchtext t CROSS JOIN {dialect.entry_of(f"best.id / {PARTS}")} {STALE}
+            ORDER BY CAST(m.worth AS double precision) / ({LENGTH_COST} + m.size) DESC, m.id DESC LIMIT %s)
+        SELECT (SELECT CASE WHEN count(*) >= %s THEN ({counted}) END FROM best), {COLUMNS}, s.stale,
+            s.stale_since, {", ".join(f"CASE WHEN s.stale > 0 THEN {number} END" for number in share)}
+        FROM best CROSS JOIN core_searchtext t CROSS JOIN {dialect.entry_of(f"best.id / {PARTS}")} {STALE}
         WHERE t.id = best.id AND e.id = best.id / {PARTS}""",
-        [limit, *count_values, *share_values, *values, *clause_values, SIZES_READ * limit, limit],
+        [*values, *clause_values, SIZES_READ * limit, limit, limit, *count_values, *share_values],
     )
     return [candidate_of(*columns) for _, *columns in rows], rows[0][0] if rows else None
 

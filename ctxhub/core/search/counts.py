@@ -1,7 +1,7 @@
 """Document frequencies of the terms of a query, each looked up once."""
 
 import time
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -100,9 +100,34 @@ def look_up_first(project_id: int, terms: Iterable[Term]) -> tuple[dict[str, int
     alone = _alone(terms)
     recalled = _recall(project_id, alone.keys())
     new = {_name(key): key for key in alone if key not in recalled}
+    asked = {name: alone[key] for name, key in new.items()}
+    read = _read_of_small if _sizes.get(project_id, LARGE) < LARGE / 2 else _read
+    entries, passages, counts, stored = read(project_id, asked)
+    _sizes[project_id] = total = sum(entries.values())
+    found = Counts(project_id, total, passages)
+    found._known |= recalled
+    found._learn(dict(zip(new.values(), counts, strict=True)))
+    found._store(new.keys() - set(stored))
+    return entries, found
+
+
+FirstRead = tuple[dict[str, int], float | None, Sequence[int], Sequence[str]]
+"""The objects of each kind, the passages of the hub (None: not read), the counts, what of them was stored."""
+
+
+def _read_of_small(project_id: int, terms: Mapping[str, Term]) -> FirstRead:
+    """As `_read` does of a project that a moment ago was far from large."""
     sizes, size_values = sizes_of(project_id)
-    stored, stored_values = stored_counts_of(project_id, new)
-    counted, count_values = _counted(project_id, {name: alone[key] for name, key in new.items()})
+    counted, values = frequencies_of(_scope(project_id), [*terms.values()])
+    of_kinds = f"SELECT {sql.json_list(sql.json_array('noun', 'objects'))} FROM ({sizes}) s"
+    [(read, *counts)] = sql.rows(f"SELECT {', '.join([f'({of_kinds})', *counted])}", [*size_values, *values])
+    return _entries(read), None, counts, ()
+
+
+def _read(project_id: int, terms: Mapping[str, Term]) -> FirstRead:
+    sizes, size_values = sizes_of(project_id)
+    stored, stored_values = stored_counts_of(project_id, terms)
+    counted, count_values = _counted(project_id, terms)
     of_kinds = f"(SELECT {sql.json_list(sql.json_array('noun', 'objects'))} FROM sizes)"
     of_stored = f"(SELECT {sql.json_list('term')} FROM stored)"
     [(sizes_read, passages, stored_read, *counts)] = sql.rows(
@@ -118,13 +143,11 @@ def look_up_first(project_id: int, terms: Iterable[Term]) -> tuple[dict[str, int
         FROM total CROSS JOIN hub""",
         [*size_values, *stored_values, *count_values],
     )
-    entries = {kind: int(objects) for kind, objects in sql.read_json(sizes_read) or ()}
-    found = Counts(project_id, sum(entries.values()), passages)
-    found._known |= recalled
-    read = dict(zip(new, counts, strict=True))
-    found._learn({new[name]: count for name, count in read.items()})
-    found._store(read.keys() - set(sql.read_json(stored_read) or ()))
-    return entries, found
+    return _entries(sizes_read), passages, counts, sql.read_json(stored_read) or ()
+
+
+def _entries(read: Any) -> dict[str, int]:
+    return {kind: int(objects) for kind, objects in sql.read_json(read) or ()}
 
 
 def _counted(project_id: int, terms: Mapping[str, Term]) -> tuple[list[str], list[Any]]:
@@ -185,4 +208,6 @@ def _remember(project_id: int, counts: Mapping[TermKey, int]) -> None:
 
 
 _remembered: dict[tuple[int, TermKey], tuple[int, float]] = {}
-when_replaced.append(_remembered.clear)
+# How many objects each project had when it was last searched.
+_sizes: dict[int, int] = {}
+when_replaced.extend((_remembered.clear, _sizes.clear))

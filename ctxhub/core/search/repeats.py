@@ -14,6 +14,8 @@ from ctxhub.core.search.stop_words import STOP_WORDS
 NEARLY_EQUAL = 0.75
 # The same without words that say nothing, and without numbers.
 NEARLY_SAME = 0.65
+# Of texts that have less than this share of the words of the shorter in common no more need be known.
+LEAST_COMMON = 0.3
 
 
 @dataclass
@@ -70,6 +72,8 @@ def say_nearly_the_same(one: Set[str], other: Set[str]) -> bool:
     """Whether two texts have most of their words in common, but for numbers: of `30 s` and `60 s` both may be
     said of one thing.
     """
+    if len(one & other) < LEAST_COMMON * min(len(one), len(other)):
+        return False
     plain, other_plain = ({*filter(_tells, words)} for words in (one, other))
     if not plain or not other_plain:
         return False
