@@ -61,7 +61,7 @@ def ask_set(name: str, *, aside: bool) -> tuple[list[SearchResult], list[SearchR
     clean: list[SearchResult] = []
     mistyped: list[SearchResult] = []
     for hub in read_set(name):
-        search = _search_of(name, hub)
+        search = search_of(name, hub)
         for question in (question for question in hub.questions if question.is_aside == aside):
             typed = with_typo(question.text, SEED)
             clean.append(SearchResult(question, question.text, search(question.text)))
@@ -69,7 +69,7 @@ def ask_set(name: str, *, aside: bool) -> tuple[list[SearchResult], list[SearchR
     return clean, mistyped
 
 
-def _search_of(name: str, hub: HubRows) -> Callable[[str], list[str]]:
+def search_of(name: str, hub: HubRows) -> Callable[[str], list[str]]:
     """A search of a new project with the rows of the hub."""
     from ctxhub.core.accounts.services.projects import create_project
     from ctxhub.core.kit.caller import Caller

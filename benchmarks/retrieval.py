@@ -48,7 +48,7 @@ def main() -> None:
     entries, questions = read_entries(), read_questions()
     with databases(options.engine) as factory, connected(factory.empty()):
         call_command("migrate", verbosity=0)
-        searches = {**_built_in(options.engine, entries), **_ours(entries)}
+        searches = {**_built_in(options.engine, entries), **ours(entries)}
         if options.semantic:
             searches["ctxhub auto, semantic"] = _semantic(searches["ctxhub auto"])
         print("search | questions | recall@5 | recall@10 | MRR | ms")
@@ -87,7 +87,7 @@ def _mistyped(question: Question, seed: int) -> Question:
 # -- Search of ctxhub ------------------------------------------------------------------------------
 
 
-def _ours(entries: Sequence[Entry]) -> Mapping[str, Search]:
+def ours(entries: Sequence[Entry]) -> Mapping[str, Search]:
     from ctxhub.core.search.selectors.search import search
 
     project_id, ids = _write(entries)

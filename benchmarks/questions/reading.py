@@ -66,24 +66,27 @@ def read_questions() -> list[Question]:
     ]
 
 
-def with_typo(question: str, seed: int) -> str:
+TYPOS = ("swap", "drop", "double", "replace")
+
+
+def with_typo(question: str, seed: int, sort: str = "") -> str:
     """The question with one letter of one content word swapped, dropped, doubled or replaced.
 
-    The first letter stays, since people seldom miss it. A question without such a word, as one that is
-    Chinese only, comes back as it is. The same for the same seed.
+    `sort`: which of these; "": by chance. The first letter stays, since people seldom miss it. A question
+    without such a word, as one that is Chinese only, comes back as it is. The same for the same seed.
     """
     words = [word for word in _WORD.finditer(question) if not _STOP_WORD.fullmatch(word[0])]
     if not words:
         return question
     random = Random(f"{seed} {question}")
     word = random.choice(words)
-    return question[: word.start()] + _misspelt(random, word[0]) + question[word.end() :]
+    return question[: word.start()] + _misspelt(random, word[0], sort) + question[word.end() :]
 
 
-def _misspelt(random: Random, word: str) -> str:
+def _misspelt(random: Random, word: str, sort: str) -> str:
     at = random.randrange(1, len(word) - 1)
     before, letter, following, after = word[:at], word[at], word[at + 1], word[at + 2 :]
-    match random.choice(("swap", "drop", "double", "replace")):
+    match sort or random.choice(TYPOS):
         case "swap" if letter != following:
             return before + following + letter + after
         case "drop":

@@ -163,6 +163,35 @@ def test_a_typo_is_corrected(cold_starts: Caller, question: str, expected: str) 
     assert found.hits
 
 
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("how is the depolyment done", "how is the deployment done"),
+        ("how is the deplyment done", "how is the deployment done"),
+        ("what of Mteo and tokens", "what of mateo and tokens"),
+        ("what of Mpteo and tokens", None),
+        ("does recat know tokens", None),
+        ("is the autentication by token", "is the authentication by token"),
+    ],
+)
+def test_a_word_is_put_right_that_the_project_has_in_another_form(
+    ada: Caller, question: str, expected: str | None
+) -> None:
+    """The project has the beginning of it, or its abbreviation; of names none but slips are corrected."""
+    decide(ada, "deploy", "Mateo deploys on Mondays. He can reach it with a token.")
+    decide(ada, "auth", "By token.")
+    found = find(ada, question)
+    assert (found.search and found.search.did_you_mean) == expected
+    assert found.hits
+
+
+def test_a_corrected_word_that_has_the_beginning_of_another_is_found_as_it(ada: Caller) -> None:
+    """`permision` begins like `permit`, too."""
+    decide(ada, "a", "Permits of the town.")
+    decide(ada, "b", "Ask for permission before.")
+    assert refs(ada, "permision")[0] == "decision:b"
+
+
 @pytest.mark.parametrize("question", ["über", "localisation"])
 def test_no_correction_is_offered_that_finds_nothing(cold_starts: Caller, question: str) -> None:
     found = find(cold_starts, question)
@@ -220,7 +249,7 @@ def test_the_hint_says_when_no_row_has_all_words(cold_starts: Caller) -> None:
 
 
 def test_an_empty_answer_names_the_nearest_refs(cold_starts: Caller) -> None:
-    answer = call(cold_starts, "search", {"query": "tkoenss"})
+    answer = call(cold_starts, "search", {"query": "tokxyns"})
     assert (answer["count"], answer["near"]) == (0, ["decision:api/tokens"])
     assert answer["hint"].startswith("Nothing has these words")
 
@@ -228,10 +257,10 @@ def test_an_empty_answer_names_the_nearest_refs(cold_starts: Caller) -> None:
 @pytest.mark.parametrize(
     ("query", "near"),
     [
-        ("tkoenss -day", ["decision:api/tokens"]),
-        ("tkoenss -fifteen", None),
-        ("tkoenss -live", None),
-        ('tkoenss -"fifteen minutes"', None),
+        ("tokxyns -day", ["decision:api/tokens"]),
+        ("tokxyns -fifteen", None),
+        ("tokxyns -live", None),
+        ('tokxyns -"fifteen minutes"', None),
     ],
 )
 def test_what_is_excluded_is_not_near(ada: Caller, query: str, near: list[str] | None) -> None:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ctxhub.core.models import Project, SearchWord
-from ctxhub.core.search.spelling import find_near_words, near_words
+from ctxhub.core.search.spelling import find_meant_words, find_near_words, is_slip, near_words
 
 KNOWN = ["cache", "caches", "cached", "migrations", "migration", "lease", "least", "release", "gate", "quick"]
 
@@ -107,3 +107,36 @@ def test_all_words_take_one_query_and_short_words_none(apollo: Project) -> None:
         find_near_words(apollo.pk, [])
 
     assert len(queries) == 1
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [
+        ("raets", [("rate", 1)]),
+        ("ediled", []),
+        ("tessts", [("tests", 1)]),
+        ("teets", [("tests", 1)]),
+        ("migartion", [("migration", 1)]),
+        ("cahces", [("caches", 1)]),
+    ],
+)
+def test_a_mistyped_word_means_the_nearest_with_its_first_letter(
+    apollo: Project, typed: str, meant: list[tuple[str, int]]
+) -> None:
+    """Without its ending, only by a slip."""
+    store_words(apollo, "rate", "emil", "tests", "meets", "migration", "migrations", "caches", "cache")
+    assert find_meant_words(apollo.pk, [typed]).get(typed, []) == meant
+
+
+@pytest.mark.parametrize(
+    ("typed", "word", "expected"),
+    [
+        ("tokn", "token", True),
+        ("tokken", "token", True),
+        ("tkoen", "token", True),
+        ("taken", "token", False),
+        ("token", "token", False),
+    ],
+)
+def test_a_slip_replaces_no_letter(typed: str, word: str, expected: bool) -> None:
+    assert is_slip(typed, word) is expected

@@ -1,5 +1,6 @@
 """Common abbreviations and their long forms. A search for one also finds the other."""
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 
@@ -248,4 +249,12 @@ LONG_WORDS = frozenset(
     for line in _TABLE.split("\n")
     for meaning in line.partition(": ")[2].split(", ")
     if meaning.isalpha()
+)
+
+# The words of the table that somebody may mistype: of long forms, and short forms that are no mere initials.
+KNOWN_ABBREVIATED = tuple(
+    sorted(
+        {word for _, _, long in _lines() for word in re.findall("[a-z]{4,}", long)}
+        | {short for short, _, _ in _lines() if re.fullmatch("[a-z]{5,}", short)}
+    )
 )

@@ -8,6 +8,8 @@ from ctxhub.core.kit.read_limit import checkpoint
 # Endings of inflected forms of a word; the plain word comes first.
 ENDINGS = ("", "s", "es", "ed", "ing")
 LEAST_LETTERS = 4
+# Words that are looked at, the nearest first, to find those with the same first letter.
+NEAREST = 10
 SHORT_LETTERS = 7
 
 
@@ -35,10 +37,23 @@ def find_near_words(project_id: int, words: Iterable[str]) -> dict[str, list[str
 
     `tokn` is near to `tokens` if there is no `token`.
     """
-    lengths = {word: _lengths(word) for word in words}
-    form_lengths = {n + len(ending) for own in lengths.values() for n in own for ending in ENDINGS}
-    known = _known_words(project_id, form_lengths)
-    found = {word: _near_forms(word, known) for word in lengths}
+    forms = {word: [word + ending for ending in ENDINGS] for word in words if _furthest(word)}
+    known = _known_words(project_id, {n for own in forms.values() for form in own for n in _lengths(form)})
+    found = {}
+    for word, own in forms.items():
+        near = (near_words(form, known, furthest=_furthest(word)) for form in own)
+        found[word] = [each for each, _ in next(filter(None, near), [])]
+    return {word: near for word, near in found.items() if near}
+
+
+def find_meant_words(project_id: int, words: Iterable[str]) -> dict[str, list[tuple[str, int]]]:
+    """Return the project's words that each mistyped word most likely means, with their distances.
+
+    `tokn` means `tokens` if there is no `token`, and `raets` `rate` if there is no `rates`.
+    """
+    forms = {word: _forms(word) for word in words}
+    known = _known_words(project_id, {n for own in forms.values() for form in own for n in _lengths(form)})
+    found = {word: _near_forms(word, own, known) for word, own in forms.items()}
     return {word: near for word, near in found.items() if near}
 
 
@@ -64,10 +79,37 @@ def find_words_within(project_id: int, reaches: Mapping[str, int], at_most: int)
     return found
 
 
-def _near_forms(word: str, known: Sequence[str]) -> list[str]:
-    forms = (word + ending for ending in ENDINGS)
-    found = ([near for near, _ in near_words(form, known, furthest=_furthest(word))] for form in forms)
-    return next(filter(None, found), [])
+def is_slip(typed: str, word: str) -> bool:
+    """Whether a letter was left out, typed twice, or changed with its neighbour; none is replaced."""
+    if typed == word:
+        return False
+    return _lacks_letters(typed, word) or _lacks_letters(word, typed) or sorted(typed) == sorted(word)
+
+
+def _near_forms(word: str, forms: Iterable[str], known: Sequence[str]) -> list[tuple[str, int]]:
+    for form in forms:
+        near = near_words(form, known, NEAREST, furthest=min(_furthest(word), _furthest(form)))
+        # Of a shorter form more words are near by chance.
+        if near := [each for each in near if len(form) >= len(word) or is_slip(form, each[0])]:
+            return _best(word, near)
+    return []
+
+
+def _best(word: str, near: Sequence[tuple[str, int]]) -> list[tuple[str, int]]:
+    """Those at the least distance, and with the first letter if any have it: people seldom miss it."""
+    nearest = [each for each in near if each[1] == near[0][1]]
+    return ([each for each in nearest if each[0][0] == word[0]] or nearest)[:2]
+
+
+def _forms(word: str) -> list[str]:
+    """The word, with further endings, and without its own."""
+    shorter = [word.removesuffix(ending) for ending in ENDINGS[1:] if word.endswith(ending)]
+    return [*(word + ending for ending in ENDINGS), *shorter] if _furthest(word) else []
+
+
+def _lacks_letters(word: str, other: str) -> bool:
+    letters = iter(other)
+    return len(word) < len(other) and all(letter in letters for letter in word)
 
 
 def _known_words(project_id: int, lengths: set[int]) -> list[str]:

@@ -77,11 +77,13 @@ def prepare(
     parsed = widen(project_id, parsed) if match == "fuzzy" else parsed
     entries, counts = look_up_first(project_id, parsed.wanted)
     total = sum(entries.values())
+    typed = {*parsed.wanted}
     parsed = parsed.with_wanted(_with_prefixes_for_lost(project_id, parsed.wanted, counts))
     lost = frozenset(term for term in parsed.wanted if not counts.found(term))
+    faint = frozenset(parsed.wanted) - typed - lost
     corrected = Corrected(parsed)
-    if lost and match != "fuzzy":
-        corrected = correct(project_id, text, parsed, lost)
+    if (lost or faint) and match != "fuzzy":
+        corrected = correct(project_id, text, parsed, lost, faint)
         counts.look_up(corrected.query.wanted)
         replacements = [term for term in corrected.query.wanted if term not in parsed.wanted]
         if not any(map(counts.found, replacements)):
