@@ -90,7 +90,7 @@ def _mistyped(question: Question, seed: int) -> Question:
 def ours(entries: Sequence[Entry]) -> Mapping[str, Search]:
     from ctxhub.core.search.selectors.search import search
 
-    project_id, ids = _write(entries)
+    project_id, ids = write_entries(entries)
 
     def ask(match: str) -> Search:
         def first(question: str) -> list[str]:
@@ -108,7 +108,7 @@ def _semantic(search: Search) -> Search:
     return override_settings(SEMANTIC_SEARCH=True)(search)
 
 
-def _write(entries: Sequence[Entry]) -> tuple[int, dict[str, str]]:
+def write_entries(entries: Sequence[Entry]) -> tuple[int, dict[str, str]]:
     """Store every entry as a row of its kind; return the project and the id of each entry by its ref."""
     from ctxhub.core.accounts.services.projects import create_project
     from ctxhub.core.kit.caller import Caller

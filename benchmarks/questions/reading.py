@@ -66,6 +66,12 @@ def read_questions() -> list[Question]:
     ]
 
 
+def read_unanswerable(*, aside: bool) -> list[str]:
+    """Questions that no entry answers; half of them are set aside."""
+    rows = _rows(FOLDER / "unanswerable.jsonl")
+    return [row["question"] for row in rows if row.get("aside", False) == aside]
+
+
 TYPOS = ("swap", "drop", "double", "replace")
 
 

@@ -87,3 +87,20 @@ def test_the_candidates_of_a_brief_can_be_cut(invoices: Caller) -> None:
     assert some.scores == {key: score for key, score in whole.scores.items() if score >= 0.3 * best}
     assert (len(whole.scores), len(some.scores)) == (14, 2)
     assert some.starts.keys() == some.scores.keys()
+
+
+@pytest.mark.parametrize(
+    ("query", "hint"),
+    [
+        ("Which airline policy flies to Brazil?", "Nothing here has: airline, flies, brazil."),
+        ("retry policy of airline invoices", None),
+        ("retry policy", None),
+        ("airline and brazil", "Nothing has these words, or any like them; other words may find it."),
+    ],
+)
+def test_words_that_nothing_has_are_named_if_they_are_most_of_the_question(
+    invoices: Caller, query: str, hint: str | None
+) -> None:
+    answer = call(invoices, "search", {"query": query})
+    assert answer.get("hint") == hint
+    assert bool(answer["rows"]) == (query != "airline and brazil")

@@ -81,7 +81,7 @@ class SearchAnswer(TypedDict):
     avg_tokens: int
     method: Annotated[str, About("How it was found: any, corrected, all, fuzzy, similar.")]
     did_you_mean: NotRequired[Annotated[str, About("The question without its slips.")]]
-    hint: NotRequired[Annotated[str, About("Nothing found: what kept everything out.")]]
+    hint: NotRequired[Annotated[str, About("What kept everything out, or words that nothing has.")]]
     near: NotRequired[Annotated[list[str], About("Nothing found: refs of what is nearest.")]]
 
 

@@ -39,6 +39,9 @@ CANDIDATES = 100
 MOST_TERMS = 0.6
 # The share of `least` that is asked of the turns beside a hit.
 OF_TURNS = 0.5
+# The share of a question's weight from which words are named that nothing has, and how many of them.
+MOST_OF_IT = 0.5
+NAMED = 5
 # The factor for what is stale, unless much of the project is.
 STALE = 0.85
 
@@ -162,7 +165,8 @@ def answer_search(
     listing = search_listing(found, detail)
     if found.hits:
         tally.behind(*(f"{hit.document.title}\n{hit.document.text}" for hit in found.hits))
-        return listing
+        nowhere = words_nowhere(found.search) if found.search else []
+        return listing.beside({"hint": f"Nothing here has: {', '.join(nowhere)}."}) if nowhere else listing
     tally.found_nothing(query)
     return listing.beside(explain_nothing(project_id, query, match, filters))
 
@@ -193,6 +197,19 @@ def search_listing(found: Found, detail: str) -> Listing:
         **({"did_you_mean": suggestion} if suggestion else {}),
     }
     return Listing(COLUMNS, rows, extra=extra)
+
+
+def words_nowhere(search: Search) -> list[str]:
+    """Return the words of a question that nothing in the project has, if they are MOST_OF_IT, at most NAMED.
+
+    What is found has the others: that may be an answer in other words, or none.
+    """
+    typed = {term: weight for term, weight in search.weights.items() if term.surface}
+    nowhere = [term for term in typed if not search.counts.get(term)]
+    weighs = sum(typed[term] for term in nowhere)
+    if search.method == "similar" or not nowhere or weighs < MOST_OF_IT * sum(typed.values()):
+        return []
+    return [term.surface for term in nowhere[:NAMED]]
 
 
 def wanted_of(weights: Mapping[Term, float]) -> Wanted:
