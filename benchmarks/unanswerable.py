@@ -1,8 +1,8 @@
 """Whether search says that nothing fits: `python -m benchmarks.unanswerable [--engine postgres] [--aside]`.
 
 Questions that no entry of the large hub answers, and beside them those of the large hub and of the sets.
-`none`: no hits; `told`: hits, but the words that nothing has are named. Of those with answers neither should
-be. `--floors`: also how many answers are lost if a search gives no hits where the best one has less than a share
+`none`: no hits; `told`: hits, but words that nothing has are named. Of answered questions, 0 of either.
+`--floors`: also how many answers are lost if a search gives no hits where the best one has less than a share
 of the weight of the question.
 """
 
