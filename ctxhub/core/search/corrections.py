@@ -31,7 +31,13 @@ class Corrected:
 
 
 def correct(
-    project_id: int, text: str, query: Query, lost: frozenset[Term], faint: frozenset[Term] = frozenset()
+    project_id: int,
+    text: str,
+    query: Query,
+    lost: frozenset[Term],
+    faint: frozenset[Term] = frozenset(),
+    *,
+    keeps_names: bool = False,
 ) -> Corrected:
     """Replace terms that no passage has (`lost`) by the nearest known words; a dense run by its pairs.
 
@@ -60,6 +66,7 @@ def correct(
         near = {
             word: [(other, n) for other, n in nearest if _is_plausible(word, other, is_name=word in names)]
             for word, nearest in near.items()
+            if not (keeps_names and word in names)
         }
     replaced = {term: _replacements(term, near) for term in query.wanted if term in lost or term in faint}
     # A word that the project has not, or only once, may begin as one of its words does.

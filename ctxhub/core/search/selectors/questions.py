@@ -62,9 +62,17 @@ class Search:
 
 
 def prepare(
-    project_id: int, query: str, *, match: str = "auto", **filters: Unpack[SearchFilters]
+    project_id: int,
+    query: str,
+    *,
+    match: str = "auto",
+    keeps_names: bool = False,
+    **filters: Unpack[SearchFilters],
 ) -> Search | None:
-    """Prepare a search; None if a filter names something that does not exist, so nothing can match."""
+    """Prepare a search; None if a filter names something that does not exist, so nothing can match.
+
+    `keeps_names`: the query is a text that may name what the project has not, and no name is put right.
+    """
     match = clean_one_of({"and": "all", "or": "any"}.get(match.strip().lower(), match), MATCHES, "match")
     text = clean_query(query, "query")
     narrowing = narrow(project_id, filters)
@@ -83,7 +91,7 @@ def prepare(
     faint = frozenset(parsed.wanted) - typed - lost
     corrected = Corrected(parsed)
     if (lost or faint) and match != "fuzzy":
-        corrected = correct(project_id, text, parsed, lost, faint)
+        corrected = correct(project_id, text, parsed, lost, faint, keeps_names=keeps_names)
         counts.look_up(corrected.query.wanted)
         replacements = [term for term in corrected.query.wanted if term not in parsed.wanted]
         if not any(map(counts.found, replacements)):

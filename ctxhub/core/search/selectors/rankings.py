@@ -38,7 +38,7 @@ def rank_objects(
     What has less than the share `least` of the best score, of whichever kind, is left out.
     """
     query = _SYNTAX.sub(" ", text)
-    prepared = prepare(project_id, query) if query.strip() else None
+    prepared = prepare(project_id, query, keeps_names=True) if query.strip() else None
     if prepared is None or not prepared.weights:
         return Rankings()
     candidates = find_candidates_of_kinds(
