@@ -74,7 +74,13 @@ def test_a_brief_lowers_stale_rows_up_to_a_third(
 def test_a_search_lowers_stale_rows_up_to_a_third(
     ada: Caller, ben: Caller, stale: int, is_lowered: bool
 ) -> None:
-    write_decisions(ada, 6)
+    # Other words each: of near-equal statements the later one comes first.
+    for number, word in enumerate(("apple", "boat", "city", "dog", "engine", "forest")):
+        value = (
+            f"Rotate the JWT keys. {' '.join(f'{word}{letter}' for letter in 'abcdefghijkl'[: 6 + number])}"
+        )
+        paths = [f"src/key{number}.py", f"src/key{number}/**"]
+        call(ada, "decision", {"action": "set", "key": f"key{number}", "value": value, "paths": paths})
 
     def strengths() -> dict[str, float]:
         hits = search(ada.project_id, TASK, kinds=["decision"]).hits
@@ -137,7 +143,7 @@ def test_the_sentence_is_short() -> None:
 def test_a_brief_without_stale_rows_says_nothing(number: int, says: bool) -> None:
     """Though the project is full of them, and one did not fit."""
     stale = Staleness({("memory", 1): Stale(1, clock.now())}, StaleShare(8, 9))
-    row = Candidate("memories", "memory:1", lambda: "text", "ada", "", 1.0, key=("memory", number))
+    row = Candidate("memories", "memory:1", lambda _: "text", "ada", "", 1.0, key=("memory", number))
     assert bool(stale_note(stale, [row])) == says
 
 

@@ -1,6 +1,7 @@
 """What a brief shows first: rules of the path, the most urgent rules, decisions before many notes."""
 
 from statistics import mean
+from typing import Any
 
 import pytest
 
@@ -37,8 +38,8 @@ def rule(caller: Caller, text: str, *paths: str, priority: str = "medium") -> st
     return f"constraint:{added['id']}"
 
 
-def text_of(answer: dict, ref: str) -> str:
-    return next(row[1] for section in answer["sections"] for row in section["rows"] if row[0] == ref)
+def text_of(answer: dict[str, Any], ref: str) -> str:
+    return next(str(row[1]) for section in answer["sections"] for row in section["rows"] if row[0] == ref)
 
 
 # -- Memories --------------------------------------------------------------------------------------

@@ -210,7 +210,7 @@ def test_check_names_another_session_and_how_to_release(ada: Caller) -> None:
     answer = check(caller=window(ada, "two"), paths=[FILE])
     assert not answer.is_clear
     [row] = answer.sections["leases"]
-    assert row.write() == (
+    assert row.text == (
         f"exclusive: {FILE} (Rotation.); another session of yours, one, last heard of 0 minutes ago:"
         f" if it is over, file release lease_id={lease_id}"
     )
