@@ -6,7 +6,8 @@ import pytest
 
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import InvalidInput
-from ctxhub.core.search.selectors.rankings import rank_objects
+from ctxhub.core.search.selectors import rankings
+from ctxhub.core.search.selectors.rankings import ALWAYS, rank_objects
 from ctxhub.core.search.selectors.search import search
 from ctxhub.core.toolbox.dispatch import call
 from memory.decisions.services.decisions import set_decision, set_decision_batch
@@ -80,12 +81,17 @@ def test_a_turn_beside_a_hit_stays(ada: Caller) -> None:
     assert f"message:{last['id']}" in [hit.ref for hit in found.hits]
 
 
-def test_the_candidates_of_a_brief_can_be_cut(invoices: Caller) -> None:
+def test_the_candidates_of_a_brief_can_be_cut(invoices: Caller, monkeypatch: pytest.MonkeyPatch) -> None:
+    """But for the first ten of a kind."""
     whole = rank_objects(invoices.project_id, QUESTION, ["decision"], limit=20)
     some = rank_objects(invoices.project_id, QUESTION, ["decision"], limit=20, least=0.3)
+    assert some.scores == dict(list(whole.scores.items())[:ALWAYS])
+    assert (len(whole.scores), len(some.scores)) == (14, ALWAYS)
+    monkeypatch.setattr(rankings, "ALWAYS", 0)
+    few = rank_objects(invoices.project_id, QUESTION, ["decision"], limit=20, least=0.3)
     best = max(whole.scores.values())
-    assert some.scores == {key: score for key, score in whole.scores.items() if score >= 0.3 * best}
-    assert (len(whole.scores), len(some.scores)) == (14, 2)
+    assert few.scores == {key: score for key, score in whole.scores.items() if score >= 0.3 * best}
+    assert len(few.scores) == 2
     assert some.starts.keys() == some.scores.keys()
 
 

@@ -128,8 +128,8 @@ def test_a_decision_says_what_and_why_and_then_what_matches(ada: Caller, ben: Ca
     reason = f"## Why\n\nThe ledger is the one place that is right. {PROSE * 3}"
     set_decision(caller=ben, key="quota/source", value=value, rationale=reason)
     for number in range(60):
-        set_decision(caller=ben, key=f"zebra/{number}", value=f"The zebra cache {number}. {PROSE}")
-    text = text_of(brief(ada, "warm the zebra cache at start"), "decision:quota/source")
+        set_decision(caller=ben, key=f"zebra/{number}", value=f"The zebra cache is warm {number}. {PROSE}")
+    text = text_of(brief(ada, "warm the zebra cache at start", budget_tokens=500), "decision:quota/source")
     assert text.startswith("Quotas come from the ledger.")
     assert "The ledger is the one place that is right." in text
     assert "zebra cache is warmed" in text

@@ -151,7 +151,7 @@ def read_stale(
     share, share_values = share_of_stale(project_id) if with_share else (("0", "0"), [])
     found = sql.rows(
         f"""
-        SELECT kind, object_id, stale, stale_since, {', '.join(share)} FROM core_pathpattern
+        SELECT kind, object_id, stale, stale_since, {", ".join(share)} FROM core_pathpattern
         WHERE {of_kinds} AND {of_ids} AND {stale_patterns()} AND project_id = %s""",
         [*share_values, *kind_values, *id_values, project_id],
     )

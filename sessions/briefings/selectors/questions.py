@@ -20,6 +20,8 @@ LEAST_RANKED, MOST_RANKED, TOKENS_PER_RANKED = 30, 60, 50
 # What a match of a path adds to a score: little for memories, of which many name the same folders.
 PATH_SCORES = {"constraint": 0.5, "decision": 0.5, "memory": 0.1}
 GOOD_MATCH = 0.2
+# What matches less than this share of the best is noise.
+LEAST_MATCH = 0.3
 
 
 @frozen
@@ -88,7 +90,7 @@ def ask(caller: Caller, task: str, now: datetime, budget: int, new: News | None 
         task,
         now,
         paths,
-        rank_objects(caller.project_id, in_short(task, paths), RANKED_KINDS, limit=most)
+        rank_objects(caller.project_id, in_short(task, paths), RANKED_KINDS, limit=most, least=LEAST_MATCH)
         if task
         else Rankings(),
         _bearing(caller, paths) if paths else {},

@@ -30,12 +30,16 @@ class Rankings:
     wanted: Wanted = field(default_factory=lambda: Wanted({}))
 
 
+ALWAYS = 10
+
+
 def rank_objects(
     project_id: int, text: str, kinds: Sequence[str], *, limit: int, least: float = 0.0
 ) -> Rankings:
     """The best `limit` objects of each kind, of any language; none if the text has no words.
 
-    What has less than the share `least` of the best score, of whichever kind, is left out.
+    What has less than the share `least` of the best score, of whichever kind, is left out, but for the first
+    ALWAYS of a kind: in a small project a word that everything has weighs next to nothing.
     """
     query = _SYNTAX.sub(" ", text)
     prepared = prepare(project_id, query, keeps_names=True) if query.strip() else None
@@ -52,12 +56,14 @@ def rank_objects(
         by_row=prepared.by_row,
     )
     found: dict[ObjectKey, Ranked] = {}
+    always: set[ObjectKey] = set()
     for kind in kinds:
         of_kind = [candidate for candidate in candidates if candidate.kind == kind]
         ranked = [one for one in rank(of_kind, prepared.weights) if not one.candidate.is_over]
         found |= {(kind, one.candidate.object_id): one for one in ranked[:limit]}
+        always |= {(kind, one.candidate.object_id) for one in ranked[:ALWAYS]}
     best = max((one.score for one in found.values()), default=0.0)
-    found = {key: one for key, one in found.items() if one.score >= least * best}
+    found = {key: one for key, one in found.items() if key in always or one.score >= least * best}
     return Rankings(
         {key: one.score for key, one in found.items()},
         {key: one.candidate.start for key, one in found.items()},
