@@ -118,6 +118,23 @@ def test_a_wait_that_a_message_ends_says_so_once(wait: Callable[..., Any], ben: 
     assert wait(since=answer["cursor"], wait_seconds=1) == {"cursor": answer["cursor"]}
 
 
+def test_urgent_mail_that_was_there_before_ends_no_wait(
+    wait: Callable[..., Any], hub: LiveHub, ada_token: str, ben: Caller
+) -> None:
+    send_message(caller=ben, text="Stop.", to=["ada"], priority="critical")
+    cursor = hub.mcp(ada_token).call("hub", "updates")["cursor"]
+    for since in ({}, {"since": cursor}):
+        started = time.monotonic()
+        answer = wait(wait_seconds=2, **since)
+        assert answer == {"mail": 1, "cursor": cursor}
+        assert time.monotonic() - started > 1.9
+    answering = in_background(lambda: wait(since=cursor, wait_seconds=60))
+    wait_for_waiters()
+    send_message(caller=ben, text="Stop now.", to=["ada"], priority="critical")
+    answer, _ = answering.result(PATIENCE_SECONDS)
+    assert {**answer, "cursor": ""} == {"messages": 1, "mail": 2, "cursor": ""}
+
+
 def test_a_wait_that_an_acknowledgement_ends_says_so(
     wait: Callable[..., Any], ada: Caller, ben: Caller
 ) -> None:

@@ -12,7 +12,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
-from ctxhub.core.events.selectors.events import NewEvent
+from ctxhub.core.events.selectors.events import NewEvent, is_new_to
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.kit.inputs import clean_from_to
@@ -43,12 +43,9 @@ class Wanted:
         return self.agent is None or self._is_news_to(self.agent, event)
 
     def _is_news_to(self, agent: str, event: NewEvent) -> bool:
-        if event.agent == agent or event.noun == "hub" or not wakes(event.noun):
+        if not wakes(event.noun) or (self.nouns and event.noun not in self.nouns):
             return False
-        if self.nouns and event.noun not in self.nouns:
-            return False
-        to = event.data.get("to")
-        return to is None or agent in {str(name).casefold() for name in to}
+        return is_new_to(agent, event)
 
     def having_seen(self, project_id: int, event_id: int) -> "Wanted":
         """The same after this event of the project."""

@@ -61,12 +61,19 @@ VERBS = (
 
 @frozen
 class NewEvent:
-    """The fields of an event that decide which agents it is new to. `agent` is case-folded."""
+    """An event as those who wait for it read it. `agent` is case-folded, and `name` the same as written.
+
+    `at` is a time as the database gives it.
+    """
 
     id: int
     noun: str
     agent: str
     data: Mapping[str, Any]
+    verb: str = ""
+    ref: str = ""
+    name: str = ""
+    at: Any = None
 
 
 def moment_of(project_id: int, since: datetime | EventCursor | None) -> datetime | None:
@@ -123,11 +130,11 @@ def list_activity(
             events = events.filter(pk__gt=event_id)
         case datetime() as moment:
             events = events.filter(at__gte=moment)
-    names = _clean_agents(project_id, agents or ())
+    names = clean_agents(project_id, agents or ())
     names += [clean_name(by, "by").casefold()] if by else []
     if names:
         events = events.filter(agent__in=_agent_ids(project_id, names))
-    if verbs_of_events := _verbs_of_events(clean_words(verbs, "verbs")):
+    if verbs_of_events := verbs_meant(clean_words(verbs, "verbs")):
         events = events.filter(verb__in=verbs_of_events)
     if cursor:
         [before] = read_cursor(cursor, int)
@@ -147,7 +154,7 @@ def list_activity(
     )
 
 
-def _clean_agents(project_id: int, agents: Sequence[str]) -> list[str]:
+def clean_agents(project_id: int, agents: Sequence[str]) -> list[str]:
     """The case-folded names; none if they mean everyone."""
     known = find_known_names(project_id, agents)
     names = clean_names(names_meant(agents, known, "agents"), "agents")
@@ -221,15 +228,43 @@ def _new_events(caller: Caller, since: datetime | EventCursor | None, cursor: Ev
     return statement, [*values, NEW_EVENTS_READ]
 
 
-def read_new_events(project_id: int, after: int) -> list[NewEvent]:
+def read_new_events(project_id: int, after: int, limit: int = NEW_EVENTS_READ) -> list[NewEvent]:
     """The events after an event id, oldest first, at most 10,000."""
     found = sql.rows(
-        """SELECT e.id, e.noun, coalesce(a.folded, ''), e.data FROM core_event e
-        LEFT JOIN core_agent a ON a.id = e.agent_id
+        """SELECT e.id, e.noun, coalesce(a.folded, ''), e.data, e.verb, e.ref, coalesce(a.name, ''), e.at
+        FROM core_event e LEFT JOIN core_agent a ON a.id = e.agent_id
         WHERE e.project_id = %s AND e.id > %s ORDER BY e.id LIMIT %s""",
-        [project_id, after, NEW_EVENTS_READ],
+        [project_id, after, limit],
     )
-    return [NewEvent(row_id, noun, agent, sql.read_json(data)) for row_id, noun, agent, data in found]
+    return [
+        NewEvent(row_id, noun, agent, sql.read_json(data), *rest)
+        for row_id, noun, agent, data, *rest in found
+    ]
+
+
+def is_new_to(agent: str, event: NewEvent) -> bool:
+    """Whether an event is news to the agent of this case-folded name.
+
+    Its own are not, nor those addressed to others (`data["to"]`), nor those of the hub itself.
+    """
+    if event.agent == agent or event.noun == "hub":
+        return False
+    to = event.data.get("to")
+    return to is None or agent in _folded(to)
+
+
+def concerns(agent: str, event: NewEvent) -> bool:
+    """Whether an event that is new to the agent is about it, not only about its project.
+
+    That are messages to it or to everyone, what others did with its own messages, and an act on its lease.
+    """
+    noun = registry.find_noun(event.noun)
+    is_of_mail = noun is not None and noun.news is not None
+    return is_of_mail or event.data.get("to") is not None or agent in _folded([event.data.get("holder")])
+
+
+def _folded(names: Iterable[object]) -> set[str]:
+    return {str(name).casefold() for name in names}
 
 
 def _short(value: Any) -> str:
@@ -237,7 +272,8 @@ def _short(value: Any) -> str:
     return text if len(text) <= VALUE_CHARACTERS else f"{text[:VALUE_CHARACTERS].rstrip()}…"
 
 
-def _verbs_of_events(verbs: Iterable[str]) -> list[str]:
+def verbs_meant(verbs: Iterable[str]) -> list[str]:
+    """The verbs of the log that these words mean, which may be names of actions."""
     return [verb for name in verbs for verb in VERBS_OF_ACTION.get(name.lower(), (name.lower(),))]
 
 
