@@ -19,6 +19,9 @@ NO_ROOM = "This process has no free connection: try again soon."
 NO_ROOM_FOR_ADDRESS = f"Your address has {MOST_OF_ADDRESS} connections to this process: close some."
 TOO_SLOW = "Others needed this connection, and no whole request had come on it."
 
+ABORT = "ctxhub.abort"
+"""In the scope of a request: a function that closes its connection at once, whatever is still to be sent."""
+
 when_ending: list[Callable[[], None]] = []
 """Called when the process begins to end."""
 
@@ -98,6 +101,7 @@ class LimitedProtocol(HttpToolsProtocol):
 
     def on_message_begin(self) -> None:
         super().on_message_begin()
+        self.scope[ABORT] = self.transport.abort  # type: ignore[literal-required]
         self._expect_request()
 
     def on_headers_complete(self) -> None:

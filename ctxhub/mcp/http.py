@@ -12,6 +12,7 @@ from pydantic_core import to_json
 
 from ctxhub.core.accounts.services.access_tokens import authenticate, authenticate_remembered
 from ctxhub.core.call_sessions import clean_call_session
+from ctxhub.core.events.following import Opening
 from ctxhub.core.kit.background import flush_all
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import CtxhubError, InvalidInput, NotAllowed, Unauthenticated, shown
@@ -25,6 +26,7 @@ from ctxhub.mcp.addresses import prefix_of, take_proxy_headers
 from ctxhub.mcp.call_threads import run_for
 from ctxhub.mcp.connections import when_ending
 from ctxhub.mcp.db_threads import run_in_thread
+from ctxhub.mcp.event_streams import EventStreams, may_stream
 from ctxhub.mcp.http_messages import Reply, answer_body
 from ctxhub.mcp.json_size import refuse_many_values
 from ctxhub.mcp.long_polling import with_long_polling
@@ -74,6 +76,7 @@ class Dispatcher:
         self._serves_mcp = mode in ("both", "mcp")
         self._serves_django = mode in ("both", "api")
         self._surface = surface or Surface()
+        self._streams = EventStreams()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
@@ -112,15 +115,22 @@ class Dispatcher:
         else:
             share = await verified_share(scope, headers)
             slug = await written_project(share, scope, headers, body)
+            opening = Opening()
             try:
                 async with write_slot(slug) if slug else nullcontext():
-                    messages = await self._ask_django(None if slug else share, scope, body)
+                    with opening.at_work() if may_stream(scope) else nullcontext():
+                        messages = await self._ask_django(None if slug else share, scope, body)
             except QueueTimeout as error:
                 log_failure(scope["path"], error)
                 await _refuse(send_error, status_of(error), failure_of(error))
                 return
-            for message in messages:
-                await send(message)
+            if opening.follow is None or messages[0]["status"] != 200:
+                for message in messages:
+                    await send(message)
+            elif refused := self._streams.refusal(opening.follow.listener):
+                await _refuse(send_error, *refused)
+            else:  # Django has answered the beginning.
+                await self._streams.serve(opening.follow, share, messages[0], scope, receive, send)
 
     async def _ask_django(self, share: Share | None, scope: Scope, body: bytes) -> list[Message]:
         return await with_long_polling(lambda: run_for(share, self._django, dict(scope), body))

@@ -51,8 +51,8 @@ OTHER_IDS = (
     "source",
     "target",
 )
-# Their own argument names an operation or a representation; others tell of the server's waiting.
-LEFT_OUT = ("/call/", "/projects/{slug}/updates/")
+# Their own argument names an operation or a representation; others tell of the server's waiting, or go on.
+LEFT_OUT = ("/call/", "/projects/{slug}/updates/", "/projects/{slug}/events/")
 SETUP: list[tuple[str, Json]] = [
     ("decision", {"action": "set", "key": "k", "value": "JWT"}),
     ("decision", {"action": "template_set", "name": "incident", "defaults": {"layer": "data"}}),

@@ -10,7 +10,7 @@ from django.utils.cache import patch_vary_headers
 PREFLIGHT = {
     "Access-Control-Allow-Methods": "GET, POST, PUT, PATCH, DELETE",
     "Access-Control-Allow-Headers": (
-        "Authorization, Content-Type, Ctxhub-Agent, Ctxhub-Session, Idempotency-Key, If-Match"
+        "Authorization, Content-Type, Ctxhub-Agent, Ctxhub-Session, Idempotency-Key, If-Match, Last-Event-ID"
     ),
     "Access-Control-Max-Age": "600",
 }

@@ -10,6 +10,7 @@ from django.http import Http404
 from rest_framework import exceptions as rest
 from rest_framework.response import Response
 
+from ctxhub.core.api.event_format import OnlyEvents
 from ctxhub.core.api.methods import GENERAL, UntakenMethod
 from ctxhub.core.api.project import speaking
 from ctxhub.core.kit.errors import (
@@ -87,7 +88,7 @@ def translate(error: Exception) -> tuple[int, CtxhubError]:
 
 
 def _hint_of(error: rest.APIException) -> str:
-    return error.hint if isinstance(error, UntakenMethod) else HINTS.get(error.status_code, "")
+    return error.hint if isinstance(error, UntakenMethod | OnlyEvents) else HINTS.get(error.status_code, "")
 
 
 def count_refused_request(problem: CtxhubError, context: dict[str, Any]) -> None:

@@ -6,6 +6,7 @@ from django.urls import path
 
 from ctxhub.core.api.access_tokens import OwnTokenViewSet, TokenViewSet
 from ctxhub.core.api.calls import CallViewSet
+from ctxhub.core.api.events import EventsViewSet
 from ctxhub.core.api.hub import (
     ActivityViewSet,
     AgentViewSet,
@@ -51,6 +52,7 @@ in_project = [
     path("use/", UseViewSet.as_view(LIST)),
     path("use/empty_searches/", UseViewSet.as_view({"get": "empty_searches"})),
     path("updates/", UpdatesViewSet.as_view(ONE)),
+    path("events/", EventsViewSet.as_view(ONE)),
     path("confirm/", ConfirmViewSet.as_view({"post": "create"})),
     path("tags/", TagViewSet.as_view(LIST)),
     path("scopes/", ScopeViewSet.as_view(LIST)),
