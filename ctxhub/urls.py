@@ -2,6 +2,7 @@
 
 from django.contrib import admin
 from django.urls import include, path, re_path
+from django.views.decorators.http import require_GET
 from django.views.generic import RedirectView
 
 from ctxhub.core.admin import joining, named_views, palette, search_page
@@ -15,6 +16,7 @@ urlpatterns = [
     path(search_page.FOLDER[1:], admin.site.admin_view(search_page.show), name="admin_search"),
     path(palette.FOLDER[1:], admin.site.admin_view(palette.show), name="admin_palette"),
     path(live.FOLDER[1:], admin.site.admin_view(live.show), name="admin_overview"),
+    path(live.STREAM[1:], require_GET(admin.site.admin_view(live.stream)), name="admin_overview_events"),
     path("admin/", admin.site.urls),
     path("invitation/", joining.show, name="invitation"),
     path("invitation/<str:secret>/", joining.follow_link, name="invitation_link"),

@@ -17,6 +17,7 @@ from playwright.sync_api import (
 )
 
 from tests.hub import LiveHub
+from tests.streams import wait_for_streams
 from tests.timing import PATIENCE_SECONDS
 
 # The shell, which opens no windows, takes half the processor time of the whole browser.
@@ -86,5 +87,6 @@ def page(window: BrowserContext, hub: LiveHub) -> Iterator[Page]:
         page.evaluate("localStorage.clear()")
     for each in window.pages:
         each.close()
+    wait_for_streams(0)
     window.clear_cookies()
     assert problems == []

@@ -127,6 +127,7 @@ def live_context(request: HttpRequest) -> dict[str, Any]:
         "events": [(event, note_of(event.data)) for event in events],
         "events_url": list_url("core_event"),
         "live_url": in_project(reverse("admin_overview"), project),
+        "stream_url": in_project(reverse("admin_overview_events"), project),
     }
 
 

@@ -1,16 +1,22 @@
-"""The parts of the first page that renew themselves, and the request that waits for news of them."""
+"""The parts of the first page that renew themselves, the request that waits for news of them, and the stream
+that tells of news.
+"""
 
 import hashlib
 
 from django.http import HttpRequest, HttpResponse
 from django.template.loader import render_to_string
 
+from ctxhub.core.accounts.services.listeners import person_listening
 from ctxhub.core.admin import dashboard
-from ctxhub.core.admin.access import shown_project_ids
+from ctxhub.core.admin.access import access_of, shown_project_ids
 from ctxhub.core.events import waiting
+from ctxhub.core.events.following import FollowAll, open_stream
 from ctxhub.core.events.selectors.events import latest_ids
+from ctxhub.core.kit.errors import InvalidInput
 
 FOLDER = "/admin/overview/"
+STREAM = f"{FOLDER}events/"
 LONGEST_SECONDS = 30
 # One query is made for each project after an event; the others are looked at when the time is up.
 PROJECTS_WATCHED = 30
@@ -31,6 +37,24 @@ def show(request: HttpRequest) -> HttpResponse:
     if not waiting.is_again():
         waiting.wait_for_events(after, _seconds(request))
     return HttpResponse(status=304, headers={"ETag": etag, "Cache-Control": "no-store"})
+
+
+def stream(request: HttpRequest) -> HttpResponse:
+    """Tell a browser, for all its tabs, whenever something happens in a project that the person can see.
+
+    204, which browsers do not repeat, under WSGI.
+    """
+    access = access_of(request)
+    # The project of the URL first, should there be more than are watched.
+    watched = list(dict.fromkeys([*shown_project_ids(request), *access.project_ids()]))[:PROJECTS_WATCHED]
+    scopes = {project_id: access.scopes[project_id] for project_id in watched}
+    listener = person_listening(request.user, request.session.session_key or "", scopes)
+    follow = FollowAll(listener, latest_ids(watched))
+    try:
+        open_stream(follow)
+    except InvalidInput:
+        return HttpResponse(status=204)
+    return HttpResponse(follow.beginning(), content_type="text/event-stream")
 
 
 def _seconds(request: HttpRequest) -> int:
