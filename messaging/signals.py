@@ -24,7 +24,7 @@ from messaging.sql.results import insert_results, replace_results
 # Fields whose change is recorded.
 SAVED = (
     *("type", "priority", "text", "payload", "to_everyone", "ack", "ack_due_at", "ack_overdue", "state"),
-    *("claimed_by_id", "claimed_until", "done_at", "result_refs"),
+    *("escalated", "claimed_by_id", "claimed_until", "done_at", "result_refs"),
 )
 
 HANDLED_STATES = (RequestState.CLAIMED, RequestState.DONE)
@@ -187,6 +187,8 @@ def _event_of(message: Message, changed: list[str]) -> tuple[str, dict[str, Any]
         return "claimed", claim_data(message.sender.name, message.claimed_until)
     if "state" in changed and message.state == RequestState.DONE:
         return "done", done_data(message.sender.name, message.result_refs)
+    if "escalated" in changed and message.escalated:
+        return "escalated", {"changed": changed}
     is_overdue = "ack_overdue" in changed and message.ack_overdue
     return "overdue" if is_overdue else "updated", {"changed": changed}
 

@@ -29,9 +29,9 @@ class Message(ProjectRow):
     """`thread` is the first message of its thread, null on the first itself.
 
     `thread` has no foreign key constraint: retention removes messages, and a thread outlives its first one.
-    `claimed_session`: the session of `claimed_by` that holds a request, "" for none; `claimed_made_up`: a
-    process chose its name. Receipts (who has read and acknowledged a message) are in its deliveries, one for
-    each recipient.
+    `escalated`: the log says that it waits for too long. `claimed_session`: the session of `claimed_by` that
+    holds a request, "" for none; `claimed_made_up`: a process chose its name. Receipts (who has read and
+    acknowledged a message) are in its deliveries, one for each recipient.
     """
 
     Type, State = MessageType, RequestState
@@ -57,6 +57,7 @@ class Message(ProjectRow):
     ack = models.BooleanField(default=False, help_text="Each recipient is to acknowledge it.")
     ack_due_at = models.DateTimeField(null=True, blank=True)
     ack_overdue = models.BooleanField(default=False)
+    escalated = models.BooleanField(default=False, db_default=False, editable=False)
     state = models.PositiveSmallIntegerField(choices=RequestState, default=RequestState.NONE)
     claimed_by = models.ForeignKey(
         Agent, null=True, blank=True, on_delete=models.RESTRICT, related_name="+", db_index=False
@@ -102,6 +103,11 @@ class Message(ProjectRow):
                 fields=("project", "ack_due_at"),
                 condition=models.Q(ack_due_at__isnull=False, ack_overdue=False),
                 name="messaging_ack_falls_due",
+            ),
+            models.Index(
+                fields=("project", "created_at"),
+                condition=models.Q(escalated=False) & (models.Q(ack=True) | models.Q(state__in=(1, 2))),
+                name="messaging_may_escalate",
             ),
             models.Index(
                 fields=("project", "state", "id"), condition=models.Q(state__gt=0), name="messaging_requests"

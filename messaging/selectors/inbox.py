@@ -90,7 +90,8 @@ def wait_for_inbox(caller: Caller, *, wait_seconds: int = 0, **query: Any) -> Li
 def count_news(caller: Caller, events: Selected | None) -> int:
     """How many messages are new to the agent by these events; without events what it has not read, to 1,000.
 
-    New are those that it was sent and has not read, and its own that were acknowledged, claimed or overdue.
+    New are those that it was sent and has not read, and its own that were acknowledged, claimed, overdue or
+    escalated.
     """
     if events is None:
         return sql.count_unread(caller.project_id, caller.agent.casefold(), COUNTED_TO)

@@ -1,20 +1,34 @@
-"""Retention of messages: removes old ones, and writes one event for each overdue acknowledgement."""
+"""Retention of messages: removes old ones, and writes one event for each that waits for too long."""
 
 from collections import Counter
 from datetime import datetime, timedelta
+from typing import Any
 
+from ctxhub.core.accounts.models.config import Config
 from ctxhub.core.accounts.services.visitors import named_in
 from ctxhub.core.events.services.cleanup import RetentionRule, cleanup_tasks, retention_rules
 from ctxhub.core.events.services.counters import add_to_counters, counter_key
 from ctxhub.core.kit import clock
+from ctxhub.core.kit.priority import Priority
 from ctxhub.core.kit.transactions import write_transaction
 from ctxhub.core.search.services.index import forget
 from messaging.history import record_changes
-from messaging.sql.cleanup import count_old, mark_overdue, mark_settled, overdue, remove_old, waiting_for
+from messaging.sql.cleanup import (
+    count_old,
+    mark_escalated,
+    mark_overdue,
+    mark_settled,
+    overdue,
+    remove_old,
+    to_escalate,
+    unread_by,
+    waiting_for,
+)
 
 UNREAD_LAST = timedelta(hours=168)
 OVERDUE_BATCH = 200
 NAMES_IN_NOTE = 10
+UNCLAIMED = "nobody has claimed it"
 
 
 def count_old_messages(project_id: int, before: datetime, *, sparing: bool) -> int:
@@ -37,23 +51,60 @@ def tell_overdue(project_id: int, now: datetime) -> None:
     """Write one event for each message with an overdue acknowledgement."""
     with write_transaction(project_id):
         due = overdue(project_id, now, OVERDUE_BATCH)
-        if settled := [message_id for message_id, _, is_waiting in due if not is_waiting]:
+        if settled := [message_id for message_id, *_, is_waiting in due if not is_waiting]:
             mark_settled(settled)
-        late = {message_id: sender for message_id, sender, is_waiting in due if is_waiting}
+        late = {each[0]: _told(*each[1:3]) for each in due if each[3]}
         if not late:
             return
         mark_overdue(list(late))
         waiting = waiting_for(list(late))
         changes = [
-            (message_id, "overdue", {"to": [sender], "note": _missing(waiting[message_id])})
-            for message_id, sender in late.items()
+            (
+                message_id,
+                "overdue",
+                {**told, "note": f"not acknowledged by {_some(waiting[message_id])}"},
+            )
+            for message_id, told in late.items()
         ]
         record_changes(project_id=project_id, agent_id=None, changes=changes, at=now)
 
 
-def _missing(names: list[str]) -> str:
+def tell_escalated(project_id: int, now: datetime, config: Config) -> None:
+    """Write one event for each message that waits for longer than the project allows; each once.
+
+    It is to be acknowledged and was not read, or it is a request that nobody holds.
+    """
+    if not config.escalate_minutes:
+        return
+    with write_transaction(project_id):
+        sent_before = now - timedelta(minutes=config.escalate_minutes)
+        due = to_escalate(project_id, sent_before, now, OVERDUE_BATCH)
+        if not due:
+            return
+        ids = [message_id for message_id, *_ in due]
+        mark_escalated(ids)
+        unread = unread_by(ids)
+        changes = [
+            (
+                message_id,
+                "escalated",
+                {
+                    **_told(sender, priority),
+                    "note": UNCLAIMED if is_request else f"not read by {_some(unread[message_id])}",
+                },
+            )
+            for message_id, sender, priority, is_request in due
+        ]
+        record_changes(project_id=project_id, agent_id=None, changes=changes, at=now)
+
+
+def _told(sender: str, priority: int) -> dict[str, Any]:
+    return {"to": [sender], "priority": Priority(priority).label}
+
+
+def _some(names: list[str]) -> str:
     more = f" and {len(names) - NAMES_IN_NOTE} more" if len(names) > NAMES_IN_NOTE else ""
-    return f"not acknowledged by {', '.join(names[:NAMES_IN_NOTE])}{more}"
+    return f"{', '.join(names[:NAMES_IN_NOTE])}{more}"
 
 
 def _unread_until() -> datetime:
@@ -64,5 +115,6 @@ retention_rules.append(
     RetentionRule("messages", lambda config: config.messages_last, count_old_messages, remove_old_messages)
 )
 cleanup_tasks.append(lambda project_id, now, _: tell_overdue(project_id, now))
+cleanup_tasks.append(tell_escalated)
 # An agent that a delivery names is not removed: the message is for it.
 named_in.append(("messaging_delivery", "folded"))

@@ -87,7 +87,8 @@ def count_news(project_id: int, folded: str, events: sql.Selected) -> int:
     statement = f"""
         SELECT count(DISTINCT e.ref) FROM ({new}) e WHERE CASE WHEN e.noun <> 'message' THEN false
         WHEN e.verb IN ('sent', 'delivered', 'updated') THEN ({unread} AND d.folded = %s)
-        WHEN e.verb IN ('acked', 'claimed', 'overdue') THEN ({sender}) IN ({own}) ELSE false END"""
+        WHEN e.verb IN ('acked', 'claimed', 'overdue', 'escalated') THEN ({sender}) IN ({own})
+        ELSE false END"""
     [(count,)] = sql.rows(statement, [*values, folded, project_id, folded])
     return int(count)
 

@@ -23,6 +23,7 @@ DEFAULTS = {
     "tell_stale": True,
     "record_given": True,
     "ignore_case_in_paths": False,
+    "escalate_minutes": 0,
 }
 OTHER_VALUES = [
     ("ignore_weekend", True),
@@ -37,6 +38,7 @@ OTHER_VALUES = [
     ("tell_stale", False),
     ("record_given", False),
     ("ignore_case_in_paths", True),
+    ("escalate_minutes", 30),
 ]
 
 

@@ -152,7 +152,7 @@ def test_an_overdue_acknowledgement_is_recorded_once(ada: Caller, ben: Caller, t
     time.shift(timedelta(seconds=1))
     for _ in range(3):
         cleanup(ada.project_id)
-    data = {"to": ["ada"], "note": "not acknowledged by eve"}
+    data = {"to": ["ada"], "priority": "medium", "note": "not acknowledged by eve"}
     assert events(ada)[2:] == [("overdue", f"message:{row_id}", data)]
     assert Message.unscoped.get().ack_overdue
 

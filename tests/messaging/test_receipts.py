@@ -124,7 +124,11 @@ def test_only_those_who_owe_it_make_an_acknowledgement_overdue(ada: Caller, ben:
     time.shift(timedelta(hours=3))
     cleanup(ada.project_id)
     assert events(ada)[1:] == [
-        ("overdue", f"message:{row_id}", {"to": ["ada"], "note": "not acknowledged by ben"})
+        (
+            "overdue",
+            f"message:{row_id}",
+            {"to": ["ada"], "priority": "medium", "note": "not acknowledged by ben"},
+        )
     ]
 
 

@@ -27,6 +27,7 @@ GROUPS: Mapping[str, Sequence[tuple[str, ...]]] = {
     "Days that do not count": [("ignore_weekend",), ("time_zone", "holidays")],
     "Snapshots": [("auto_prune",)],
     "What agents are given": [("record_given", "tell_stale")],
+    "What waits for too long": [("escalate_minutes",)],
     "Paths of files": [("ignore_case_in_paths",)],
 }
 
@@ -59,6 +60,11 @@ class ConfigForm(ServiceForm):
     auto_prune = _switch("Prune snapshots", "Deletes expired snapshots that nothing depends on.")
     record_given = _switch("Record what agents are given", "What they open, and the rows of their briefs.")
     tell_stale = _switch("Tell of changes", "Readers and authors of a decision hear when it changes.")
+    escalate_minutes = _days(
+        "Escalate after, minutes",
+        "0 to 10080; 0 never. Requests that nobody claims, and messages to be acknowledged that nobody "
+        "reads, become an event, of which a webhook can tell people.",
+    )
     ignore_case_in_paths = _switch(
         "Ignore case", "SRC/A.py is src/a.py: for a repository that is worked on under macOS or Windows."
     )

@@ -3,6 +3,7 @@
 ACTIONS = {
     "acked": "acknowledged",
     "cleaned": "cleaned up",
+    "escalated": "left waiting",
     "force_released": "released by an administrator",
     "handed_over": "handed over to the window's new session",
     "taken_over": "taken over from a silent session",

@@ -18,4 +18,5 @@ SETTINGS: dict[str, dict[str, object]] = {
     "tell_stale": {"type": "boolean"},
     "record_given": {"type": "boolean"},
     "ignore_case_in_paths": {"type": "boolean"},
+    "escalate_minutes": _integer(0, 10_080),
 }

@@ -12,7 +12,8 @@ class Config:
     `ignore_weekend`: Saturdays, Sundays and `holidays` (ISO dates), in the project's `time_zone`, do not
     count towards the age of messages and changes. `record_given`: what agents open and write is recorded;
     `tell_stale`: they hear when a decision among it changes. `ignore_case_in_paths`: `SRC/A.py` is
-    `src/a.py`, as on macOS and Windows.
+    `src/a.py`, as on macOS and Windows. `escalate_minutes`: after which the log says that a request
+    nobody claims, or a message to be acknowledged that nobody reads, waits; 0: never.
     """
 
     ignore_weekend: bool = False
@@ -27,6 +28,7 @@ class Config:
     tell_stale: bool = True
     record_given: bool = True
     ignore_case_in_paths: bool = False
+    escalate_minutes: int = 0
 
     @property
     def messages_last(self) -> timedelta:

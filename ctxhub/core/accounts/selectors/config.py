@@ -23,6 +23,7 @@ class Settings(TypedDict):
     tell_stale: bool
     record_given: bool
     ignore_case_in_paths: bool
+    escalate_minutes: Annotated[int, About(schema={"minimum": 0, "maximum": 10_080})]
 
 
 def config_of(project_id: int) -> Config:
@@ -50,5 +51,6 @@ def config_values(config: Config) -> dict[str, Any]:
             tell_stale=config.tell_stale,
             record_given=config.record_given,
             ignore_case_in_paths=config.ignore_case_in_paths,
+            escalate_minutes=config.escalate_minutes,
         )
     )

@@ -17,13 +17,14 @@ from ctxhub.core.models import Project
 from ctxhub.core.vocabulary.services.names import register_agent
 
 MOST_HOLIDAYS = 500
+MOST_MINUTES = 7 * 24 * 60
 
 
 def set_config(*, caller: Caller, values: Mapping[str, Any]) -> dict[str, Any]:
     """Change some settings and return all; null restores a default. Raises InvalidInput.
 
     Ranges: message_hours 1..168, change_days 1..90, scratchpad_days 0..365, session_days and access_days
-    0..3650; `time_zone` is an IANA name, `holidays` a list of ISO dates.
+    0..3650, escalate_minutes 0..10080; `time_zone` is an IANA name, `holidays` a list of ISO dates.
     """
     cleaned = {name: _clean(name, value) for name, value in values.items()}
     if not cleaned:
@@ -126,6 +127,7 @@ _CLEANERS: dict[str, Callable[[str, Any], Any]] = {
     "tell_stale": _flag,
     "record_given": _flag,
     "ignore_case_in_paths": _flag,
+    "escalate_minutes": _integer(0, MOST_MINUTES),
 }
 _OTHER_NAMES = {
     "ignoreWeekend": "ignore_weekend",

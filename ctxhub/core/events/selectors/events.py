@@ -52,7 +52,7 @@ VERBS_OF_ACTION = {
 # All verbs of the log: those above, and those of events without an action of that name.
 VERBS = (
     *("created", "updated", "deprecated", "deleted", "modified", "activated", "deactivated"),
-    *("sent", "acked", "claimed", "done", "overdue"),
+    *("sent", "acked", "claimed", "done", "overdue", "escalated"),
     *("appended", "restored", "saved", "closed", "reopened", "confirmed"),
     *("leased", "renewed", "released", "force_released", "taken_over", "handed_over"),
     *("imported", "cleaned", "pruned"),

@@ -206,6 +206,7 @@ def config_set(caller: Caller, values: Settings) -> dict[str, Any]:
     message_hours 1..168, change_days 1..90, scratchpad_days 0..365, session_days and access_days 0..3650,
     ignore_weekend (weekends and holidays do not age messages and changes), time_zone (Europe/Berlin),
     holidays (ISO dates), auto_prune, record_given, tell_stale, ignore_case_in_paths (SRC/A.py is
-    src/a.py).
+    src/a.py), escalate_minutes 0..10080 (an event for each request that nobody claims, and each message to
+    be acknowledged that nobody reads, for so long; 0: none).
     """
     return config_services.set_config(caller=caller, values=values)
