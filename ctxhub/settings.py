@@ -202,6 +202,7 @@ LOGIN_URL, LOGIN_REDIRECT_URL = "/admin/login/", "/admin/"
 DATA_UPLOAD_MAX_MEMORY_SIZE = 5 * 1024 * 1024
 GREP_ROOTS = env.roots("CTXHUB_GREP_ROOTS")
 EXACT_TOKENS = env.flag("CTXHUB_EXACT_TOKENS", default=False)
+WEBHOOK_PRIVATE = env.flag("CTXHUB_WEBHOOK_PRIVATE", default=False)
 SEMANTIC_SEARCH = env.flag("CTXHUB_SEMANTIC_SEARCH", default=False)
 
 # -- REST and its schema ---------------------------------------------------------------------------

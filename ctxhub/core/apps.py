@@ -18,6 +18,7 @@ class CoreConfig(AppConfig):
         from ctxhub.core.paths.services import counting  # noqa: F401
         from ctxhub.core.text import token_count
         from ctxhub.core.use import selectors, tally  # noqa: F401
+        from ctxhub.core.webhooks.services import cleanup  # noqa: F401
 
         remember_migrations()
         when_replaced.append(ContentType.objects.clear_cache)

@@ -15,6 +15,7 @@ from ctxhub.core.search.models import SearchEntry, SearchText, SearchWord, TermC
 from ctxhub.core.toolbox.models import StoredAnswer
 from ctxhub.core.use.models import EmptySearch, TokenUse
 from ctxhub.core.vocabulary.models import Category, Layer, Scope, Tag
+from ctxhub.core.webhooks.models import Webhook, WebhookDelivery
 
 __all__ = [
     "AccessToken",
@@ -41,4 +42,6 @@ __all__ = [
     "TermCount",
     "TokenUse",
     "Visit",
+    "Webhook",
+    "WebhookDelivery",
 ]

@@ -39,6 +39,7 @@ from ctxhub.mcp.rest_requests import bearer_token, share_of, verified_share, wri
 from ctxhub.mcp.schema_watch import watch_schema
 from ctxhub.mcp.shares import HUB, Share
 from ctxhub.mcp.wakeups import watch
+from ctxhub.mcp.webhook_worker import deliver_webhooks
 from ctxhub.mcp.write_slots import write_slot
 
 Message = MutableMapping[str, Any]
@@ -140,13 +141,14 @@ class Dispatcher:
         await receive()
         watch.begin()
         when_ending.append(watch.end)
-        tasks = [run_periodic_cleanup(), watch_schema()] if self._runs_tasks else []
+        tasks = [run_periodic_cleanup(), watch_schema(), deliver_webhooks()] if self._runs_tasks else []
         running = [asyncio.create_task(task) for task in tasks]
         await send({"type": "lifespan.startup.complete"})
         await receive()
         when_ending.remove(watch.end)
         for task in running:
             task.cancel()
+        await asyncio.wait(running) if running else None  # A webhook's try under way ends by itself.
         # Not left to atexit: uvicorn ends with the signal that stopped it.
         await run_in_thread(HUB, flush_all)
         await send({"type": "lifespan.shutdown.complete"})

@@ -39,7 +39,8 @@ class ConstraintHistory(History[ConstraintRow]):
         return "activated" if change.row.status == ConstraintStatus.ACTIVE else "deactivated"
 
     def data(self, change: Change[ConstraintRow]) -> dict[str, Any]:
-        return {} if change.changed == ["status"] else super().data(change)
+        data = {} if change.changed == ["status"] else super().data(change)
+        return {**data, "priority": change.row.priority_label}
 
 
 HISTORY = ConstraintHistory()

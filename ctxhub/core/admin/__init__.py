@@ -15,6 +15,8 @@ from ctxhub.core.admin import (
 )
 from ctxhub.core.admin.needs import tokens
 from ctxhub.core.admin.use import admin as use
+from ctxhub.core.webhooks.admin import needs as webhook_needs
+from ctxhub.core.webhooks.admin import webhooks
 
 __all__ = [
     "access_tokens",
@@ -30,4 +32,6 @@ __all__ = [
     "tokens",
     "use",
     "vocabulary",
+    "webhook_needs",
+    "webhooks",
 ]

@@ -32,9 +32,10 @@ class ShownOnceAdmin(ProjectAdmin):
     """A subclass creates the row in `create`, shows its secret in `secret_page`, and revokes it in `end`."""
 
     view_scope = add_scope = ADMIN
-    change_scope = delete_scope = None
+    change_scope: ClassVar[str | None] = None
+    delete_scope: ClassVar[str | None] = None
     ordering = ("-created_at", "-pk")
-    actions = ("revoke_selected",)
+    actions: Sequence[str] = ("revoke_selected",)
     actions_detail: Sequence[str] = ("revoke",)
     shown_with: ClassVar[Sequence[str]]  # What the confirmation names of each row.
     revoke_template: ClassVar[str]

@@ -24,6 +24,7 @@ from ctxhub.core.api.refusals import RefusalViewSet
 from ctxhub.core.api.search import SearchViewSet
 from ctxhub.core.api.use import UseViewSet
 from ctxhub.core.api.vocabulary import CategoryViewSet, LayerViewSet, ScopeViewSet, TagViewSet
+from ctxhub.core.webhooks.api.webhooks import DeliveryViewSet, WebhookViewSet
 
 LIST: dict[str, Any] = {"get": "list"}
 ONE: dict[str, Any] = {"get": "retrieve"}
@@ -61,6 +62,16 @@ in_project = [
     path("layers/summary/", LayerSummaryViewSet.as_view(LIST)),
     path("views/<str:name>/", NamedViewViewSet.as_view(LIST)),
     path("config/", ConfigViewSet.as_view({"get": "retrieve", "patch": "partial_update"})),
+    path("webhooks/", WebhookViewSet.as_view(LIST_AND_CREATE)),
+    path(
+        "webhooks/<id:webhook_id>/",
+        WebhookViewSet.as_view({"get": "retrieve", "patch": "partial_update", "delete": "destroy"}),
+    ),
+    path("webhooks/<id:webhook_id>/test/", WebhookViewSet.as_view({"post": "test"})),
+    path(
+        "webhooks/<id:webhook_id>/deliveries/",
+        DeliveryViewSet.as_view({"get": "list", "post": "again"}),
+    ),
     path("call/<str:tool>/", CallViewSet.as_view({"post": "run"})),
     path("call/<str:tool>/<str:action>/", CallViewSet.as_view({"post": "run_action"})),
 ]

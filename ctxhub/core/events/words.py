@@ -6,6 +6,8 @@ ACTIONS = {
     "escalated": "left waiting",
     "force_released": "released by an administrator",
     "handed_over": "handed over to the window's new session",
+    "sent_again": "sent again",
+    "switched_off": "switched off after failures",
     "taken_over": "taken over from a silent session",
 }
 KINDS = {

@@ -56,6 +56,7 @@ VERBS = (
     *("appended", "restored", "saved", "closed", "reopened", "confirmed"),
     *("leased", "renewed", "released", "force_released", "taken_over", "handed_over"),
     *("imported", "cleaned", "pruned"),
+    *("tested", "sent_again", "switched_off"),
 )
 
 

@@ -1,0 +1,193 @@
+"""The admin of webhooks: added, shown once, changed, tested; what was delivered, and dead ones sent again."""
+
+from functools import partial
+from typing import Any
+
+from django.contrib import admin, messages
+from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed, HttpResponseRedirect
+from django.urls import URLPattern, path, reverse
+from django.utils.safestring import SafeString
+from unfold.decorators import display
+
+from ctxhub.core.admin import refs
+from ctxhub.core.admin.base import Menu, person
+from ctxhub.core.admin.columns import chips, mono
+from ctxhub.core.admin.filters import ProjectFilter
+from ctxhub.core.admin.shown_once import ShownOnceAdmin
+from ctxhub.core.kit.caller import ADMIN
+from ctxhub.core.kit.inputs import read_id
+from ctxhub.core.models import Webhook
+from ctxhub.core.templatetags.moments import moment
+from ctxhub.core.text.plurals import counted
+from ctxhub.core.webhooks.admin.form import WebhookForm
+from ctxhub.core.webhooks.models import DeliveryStatus
+from ctxhub.core.webhooks.selectors import deliveries_of
+from ctxhub.core.webhooks.services.webhooks import (
+    NewWebhook,
+    add_webhook,
+    change_webhook,
+    delete_webhook,
+    send_again,
+    send_test,
+)
+
+STATES = {"active": "success", "failing": "warning", "inactive": "info", "switched off": "danger"}
+STATUSES = {"waiting": "warning", "delivered": "success", "dead": "danger"}
+DELIVERIES_SHOWN = 50
+SECONDS_BETWEEN_LOOKS = 3
+
+
+@admin.register(Webhook)
+class WebhookAdmin(ShownOnceAdmin):
+    menu = Menu("Access", "webhook")
+    when_empty = "A webhook tells a program, or people in a chat, what happens in the project."
+    change_scope = delete_scope = ADMIN
+    form = WebhookForm
+    actions = ()
+    actions_detail = ()
+    change_form_template = "ctxhub/webhook.html"
+
+    list_display = ("address", "what", "told", "state", "created")
+    list_filter = (ProjectFilter,)
+    list_select_related = ("project",)
+    search_fields = ("shown",)
+    search_help_text = "Host of the address"
+
+    def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> list[Any]:
+        last = "active" if obj else "once"
+        return [
+            (None, {"fields": ["kind", "url"]}),
+            ("What it is told", {"fields": ["nouns", "verbs", "priority", last]}),
+        ]
+
+    def lookup_allowed(self, lookup: str, value: str, request: HttpRequest) -> bool:
+        return "sealed" not in lookup and super().lookup_allowed(lookup, value, request)
+
+    # -- Writing -----------------------------------------------------------------------------------
+
+    def create(self, request: HttpRequest, form: WebhookForm) -> NewWebhook:
+        return add_webhook(caller=person(), **form.arguments())
+
+    def secret_page(self, request: HttpRequest, new: NewWebhook) -> HttpResponse:
+        return self.page(
+            request,
+            "ctxhub/new_webhook.html",
+            "The new webhook",
+            webhook=new.row,
+            secret=new.secret,
+            done=self.url("change", new.row.pk),
+        )
+
+    def save_model(self, request: HttpRequest, obj: Webhook, form: Any, change: bool) -> None:
+        if not change:
+            super().save_model(request, obj, form, change)
+            return
+        change_webhook(caller=person(), webhook_id=obj.pk, **form.changes())
+        obj.refresh_from_db()
+
+    def response_change(self, request: HttpRequest, obj: Webhook) -> HttpResponse:
+        messages.success(request, "The webhook was changed.")
+        return HttpResponseRedirect(self.url("change", obj.pk))
+
+    def delete_model(self, request: HttpRequest, obj: Webhook) -> None:
+        delete_webhook(caller=person(), webhook_id=obj.pk)
+
+    def deletion_line(self, row: Webhook) -> str:
+        return f"{row}. What waits is not sent."
+
+    # -- The page ----------------------------------------------------------------------------------
+
+    def get_urls(self) -> list[URLPattern]:
+        acts = {"test": self.test, "again": self.again}
+        own = [
+            path(
+                f"<int:webhook_id>/{name}/",
+                self.admin_site.admin_view(view),
+                name=f"core_webhook_{name}",
+            )
+            for name, view in acts.items()
+        ]
+        return [*own, *super().get_urls()]
+
+    def render_change_form(
+        self, request: HttpRequest, context: dict[str, Any], *arguments: Any, **options: Any
+    ) -> HttpResponse:
+        row = context.get("original")
+        if row is not None:
+            rows = list(deliveries_of(row.project_id, row.pk)[:DELIVERIES_SHOWN])
+            waits = any(each.status == DeliveryStatus.WAITING and not each.tries for each in rows)
+            context = {
+                **context,
+                "deliveries": rows,
+                "statuses": STATUSES,
+                "dead": [each for each in rows if each.status == DeliveryStatus.DEAD and each.event_id],
+                "looks_again": SECONDS_BETWEEN_LOOKS if waits and request.method == "GET" else 0,
+                "show_save_and_add_another": False,
+                "show_save_and_continue": False,
+            }
+        return super().render_change_form(request, context, *arguments, **options)
+
+    def test(self, request: HttpRequest, webhook_id: int) -> HttpResponse:
+        """Have a test sent, and return to the page, which shows what comes of it."""
+
+        def act(row: Webhook) -> str:
+            send_test(caller=person(), webhook_id=row.pk)
+            return "A test is on its way: the deliveries below tell what comes of it."
+
+        return self._act(request, webhook_id, act)
+
+    def again(self, request: HttpRequest, webhook_id: int) -> HttpResponse:
+        """Have a dead delivery sent again, or all that are shown."""
+
+        def act(row: Webhook) -> str:
+            ids = [row_id for text in request.POST.getlist("delivery") if (row_id := read_id(text))]
+            sent = send_again(caller=person(), webhook_id=row.pk, ids=ids)
+            return f"{counted(len(sent), 'deliveries')} will be sent again."
+
+        return self._act(request, webhook_id, act)
+
+    def _act(self, request: HttpRequest, webhook_id: int, act: Any) -> HttpResponse:
+        row = self.get_object(request, str(webhook_id))
+        if row is None:
+            return self.missing(request, webhook_id)
+        if request.method != "POST":
+            return HttpResponseNotAllowed(["POST"])
+        told = self.try_to_write(request, row, lambda: act(row), partial(messages.error, request))
+        if told:
+            messages.success(request, told)
+        return HttpResponseRedirect(self.url("change", row.pk))
+
+    # -- Columns -----------------------------------------------------------------------------------
+
+    @display(description="Address", ordering="shown")
+    def address(self, row: Webhook) -> SafeString:
+        return mono(row.shown)
+
+    @display(description="What is there", ordering="kind")
+    def what(self, row: Webhook) -> str:
+        return row.get_kind_display()
+
+    @display(description="Told of")
+    def told(self, row: Webhook) -> SafeString | str:
+        return chips([*row.nouns, *row.verbs, *row.priority]) if _has_conditions(row) else "everything"
+
+    @display(description="State", label=STATES)
+    def state(self, row: Webhook) -> str:
+        return row.state
+
+    @display(description="Added", ordering="created_at")
+    def created(self, row: Webhook) -> SafeString | str:
+        return moment(row.created_at)
+
+
+def _has_conditions(row: Webhook) -> bool:
+    return bool(row.nouns or row.verbs or row.priority)
+
+
+def _page_of(project_id: int, name: str) -> str | None:
+    row_id = read_id(name)
+    exists = row_id and Webhook.objects.in_project(project_id).filter(pk=row_id).exists()
+    return reverse("admin:core_webhook_change", args=[row_id]) if exists else None
+
+
+refs.pages["webhook"] = _page_of

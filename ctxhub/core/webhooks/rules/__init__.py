@@ -1,0 +1,1 @@
+"""Addresses, encryption, signatures, and when to try again, without a database."""

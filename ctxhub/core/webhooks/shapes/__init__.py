@@ -1,0 +1,1 @@
+"""The bodies that receivers take: JSON for programs, sentences for chats."""

@@ -1,0 +1,142 @@
+"""The worker of webhooks in a serving process: it wakes by events, by time, and ends with the process."""
+
+import asyncio
+import threading
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from pytest_django import Settings
+
+from ctxhub.core.kit.caller import Caller
+from ctxhub.core.models import Webhook
+from ctxhub.core.webhooks.rules import schedule
+from ctxhub.core.webhooks.services import due
+from ctxhub.core.webhooks.services.webhooks import add_webhook, send_test
+from ctxhub.mcp.webhook_worker import deliver_webhooks
+from memory.decisions.services.decisions import set_decision
+from tests.receiver import Receiver, running_receiver
+from tests.timing import wait_until
+
+pytestmark = pytest.mark.usefixtures("transactional_db")
+
+
+@pytest.fixture(autouse=True)
+def nothing_looked_at() -> None:
+    due._looked.clear()
+
+
+@pytest.fixture
+def receiver(settings: Settings) -> Iterator[Receiver]:
+    settings.WEBHOOK_PRIVATE = True
+    with running_receiver() as running:
+        yield running
+
+
+@pytest.fixture
+def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(schedule, "PAUSES", tuple(pause / 1_000 for pause in schedule.PAUSES))
+
+
+def while_delivering(act: Callable[[], Any]) -> None:
+    """Run `act` in a thread while the worker runs."""
+
+    async def run() -> None:
+        task = asyncio.create_task(deliver_webhooks())
+        try:
+            await asyncio.to_thread(act)
+        finally:
+            task.cancel()
+            await asyncio.wait([task])
+
+    asyncio.run(run())
+
+
+def test_events_are_delivered_as_they_come(ada: Caller, receiver: Receiver) -> None:
+    def act() -> None:
+        add_webhook(caller=ada, url=receiver.url)
+        for number in range(120):
+            set_decision(caller=ada, key=f"k{number}", value="x")
+            if number == 0:
+                wait_until(lambda: receiver.received)
+        wait_until(lambda: len(receiver.received) >= 120)
+
+    while_delivering(act)
+    assert receiver.refs == [f"decision:k{number}" for number in range(120)]
+
+
+def test_what_failed_is_tried_again_by_itself(ada: Caller, receiver: Receiver, at_once: None) -> None:
+    receiver.answers = [500, 500, 503]
+
+    def act() -> None:
+        add_webhook(caller=ada, url=receiver.url)
+        set_decision(caller=ada, key="a", value="x")
+        wait_until(lambda: len(receiver.received) >= 4)
+
+    while_delivering(act)
+    assert receiver.refs == ["decision:a"] * 4
+
+
+def test_a_test_wakes_it(ada: Caller, receiver: Receiver) -> None:
+    def act() -> None:
+        row = add_webhook(caller=ada, url=receiver.url, active=False).row
+        send_test(caller=ada, webhook_id=row.pk)
+        wait_until(lambda: receiver.received)
+
+    while_delivering(act)
+    assert receiver.received[0].body["verb"] == "tested"
+
+
+def test_a_slow_receiver_holds_up_no_other(ada: Caller, receiver: Receiver) -> None:
+    released = threading.Event()
+
+    with running_receiver() as slow:
+        slow.before_answer = lambda: released.wait(30)
+
+        def act() -> None:
+            add_webhook(caller=ada, url=slow.url)
+            set_decision(caller=ada, key="a", value="x")
+            wait_until(lambda: slow.received)
+            add_webhook(caller=ada, url=receiver.url)
+            set_decision(caller=ada, key="b", value="x")
+            wait_until(lambda: receiver.received)
+            released.set()
+
+        while_delivering(act)
+    assert receiver.refs == ["decision:b"]
+
+
+def test_it_ends_after_the_try_under_way_and_leaves_no_lease(ada: Caller, receiver: Receiver) -> None:
+    rows: list[Webhook] = []
+
+    def act() -> None:
+        rows.append(add_webhook(caller=ada, url=receiver.url).row)
+        for key in ("a", "b", "c"):
+            set_decision(caller=ada, key=key, value="x")
+        wait_until(lambda: receiver.received)
+
+    receiver.before_answer = lambda: threading.Event().wait(0.2)
+    while_delivering(act)
+    row = Webhook.unscoped.get()
+    assert (row.lease_holder, row.lease_until) == ("", None)
+    delivered = row.deliveries.count()
+    assert delivered == len(receiver.received)
+
+
+def test_two_workers_share_without_sending_anything_twice(ada: Caller, receiver: Receiver) -> None:
+    def act() -> None:
+        add_webhook(caller=ada, url=receiver.url)
+        for number in range(60):
+            set_decision(caller=ada, key=f"k{number}", value="x")
+        wait_until(lambda: len(receiver.received) >= 60)
+
+    async def both() -> None:
+        tasks = [asyncio.create_task(deliver_webhooks()) for _ in range(2)]
+        await asyncio.to_thread(act)
+        for task in tasks:
+            task.cancel()
+        await asyncio.wait(tasks)
+
+    asyncio.run(both())
+    assert receiver.refs == [f"decision:k{number}" for number in range(60)]
+    assert receiver.most_at_work == 1
