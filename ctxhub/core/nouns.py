@@ -2,10 +2,11 @@
 
 from ctxhub.core.events.selectors.stats import counting_rows
 from ctxhub.core.kit.known_names import hold_names
-from ctxhub.core.models import AccessToken, Agent, Category, Layer, PathPattern, Scope, Tag
+from ctxhub.core.models import AccessToken, Agent, Category, Layer, PathPattern, Scope, Tag, Webhook
 from ctxhub.core.registry import Noun, counter_of, register
 
 register(Noun("category", "categories", Category))
+register(Noun("webhook", "webhooks", Webhook, wakes=False))
 for _kind, _model in (("agent", Agent), ("tag", Tag), ("scope", Scope), ("layer", Layer)):
     register(
         Noun(

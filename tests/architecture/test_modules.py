@@ -27,6 +27,7 @@ SUBJECTS = (
     "hub",
     "api",
     "admin",
+    "webhooks",
 )
 
 

@@ -29,11 +29,13 @@ from ctxhub.core.models import (
     Scope,
     Tag,
     TokenUse,
+    Webhook,
 )
 from ctxhub.core.paths.services.counting import count_changes
 from ctxhub.core.refusals.services import WRITER, count_refusal
 from ctxhub.core.use import tally
 from ctxhub.core.use.tally import Call, found_nothing
+from ctxhub.core.webhooks.services.webhooks import add_webhook
 from memory.constraints.services import add_constraint
 from memory.decisions.services.decisions import set_decision
 from memory.decisions.services.templates import set_template
@@ -78,6 +80,7 @@ def rows_of_hermes(hermes: Project) -> dict[type[Model], Model]:
     create_token(project=hermes, name=SECRET_WORD)
     host = User.objects.create_user(SECRET_WORD)
     invite(caller=cy, name=SECRET_WORD, role=Membership.Role.VIEWER, created_by=host)
+    add_webhook(caller=cy, url=f"https://{SECRET_WORD}.example.com/")
     Layer.objects.create(project=hermes, name=SECRET_WORD)
     set_template(caller=cy, name=SECRET_WORD, require=[SECRET_WORD])
     add_constraint(
@@ -144,6 +147,7 @@ def rows_of_hermes(hermes: Project) -> dict[type[Model], Model]:
         Refusal,
         TokenUse,
         EmptySearch,
+        Webhook,
     )
     return {
         Project: hermes,

@@ -115,7 +115,6 @@ def test_it_ends_after_the_try_under_way_and_leaves_no_lease(ada: Caller, receiv
             set_decision(caller=ada, key=key, value="x")
         wait_until(lambda: receiver.received)
 
-    receiver.before_answer = lambda: threading.Event().wait(0.2)
     while_delivering(act)
     row = Webhook.unscoped.get()
     assert (row.lease_holder, row.lease_until) == ("", None)
