@@ -45,7 +45,7 @@ def dead(row: Webhook, **rest: Any) -> WebhookDelivery:
         **{
             "created_at": clock.now(),
             "status": DeliveryStatus.DEAD,
-            "event_id": row.cursor,
+            "event_id": 1,
             "code": 404,
             **rest,
         },
@@ -110,7 +110,7 @@ def test_the_page_shows_deliveries_and_dead_ones_are_sent_again(host: Client, ro
     text = host.get(page(row)).content.decode()
     assert "&lt;b&gt;gone" in text
     assert "Send the 2 dead ones again" in text
-    assert text.count("Send again") == 3  # Two buttons and a heading.
+    assert text.count(">Send again<") == 2
     host.post(reverse("admin:core_webhook_again", args=[row.pk]), {"delivery": [first.pk, second.pk]})
     assert set(WebhookDelivery.unscoped.values_list("status", flat=True)) == {DeliveryStatus.WAITING}
 
@@ -120,7 +120,7 @@ def test_a_test_is_sent_by_the_button(host: Client, row: Webhook) -> None:
     assert host.get(url).status_code == 405
     text = host.post(url, follow=True).content.decode()
     assert "A test is on its way" in text
-    assert '<meta http-equiv="refresh"' in text
+    assert "Look again" in text
     assert WebhookDelivery.unscoped.get().event_id is None
 
 

@@ -1,5 +1,6 @@
 """The admin of webhooks: added, shown once, changed, tested; what was delivered, and dead ones sent again."""
 
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
@@ -16,7 +17,7 @@ from ctxhub.core.admin.filters import ProjectFilter
 from ctxhub.core.admin.shown_once import ShownOnceAdmin
 from ctxhub.core.kit.caller import ADMIN
 from ctxhub.core.kit.inputs import read_id
-from ctxhub.core.models import Webhook
+from ctxhub.core.models import Event, Webhook
 from ctxhub.core.templatetags.moments import moment
 from ctxhub.core.text.plurals import counted
 from ctxhub.core.webhooks.admin.form import WebhookForm
@@ -34,7 +35,6 @@ from ctxhub.core.webhooks.services.webhooks import (
 STATES = {"active": "success", "failing": "warning", "inactive": "info", "switched off": "danger"}
 STATUSES = {"waiting": "warning", "delivered": "success", "dead": "danger"}
 DELIVERIES_SHOWN = 50
-SECONDS_BETWEEN_LOOKS = 3
 
 
 @admin.register(Webhook)
@@ -115,13 +115,12 @@ class WebhookAdmin(ShownOnceAdmin):
         row = context.get("original")
         if row is not None:
             rows = list(deliveries_of(row.project_id, row.pk)[:DELIVERIES_SHOWN])
-            waits = any(each.status == DeliveryStatus.WAITING and not each.tries for each in rows)
+            _add_events(rows)
             context = {
                 **context,
                 "deliveries": rows,
                 "statuses": STATUSES,
                 "dead": [each for each in rows if each.status == DeliveryStatus.DEAD and each.event_id],
-                "looks_again": SECONDS_BETWEEN_LOOKS if waits and request.method == "GET" else 0,
                 "show_save_and_add_another": False,
                 "show_save_and_continue": False,
             }
@@ -178,6 +177,13 @@ class WebhookAdmin(ShownOnceAdmin):
     @display(description="Added", ordering="created_at")
     def created(self, row: Webhook) -> SafeString | str:
         return moment(row.created_at)
+
+
+def _add_events(rows: Sequence[Any]) -> None:
+    """Give the deliveries their events, in one query: what happened to which ref."""
+    events = Event.unscoped.in_bulk([each.event_id for each in rows if each.event_id is not None])
+    for each in rows:
+        each.event = events.get(each.event_id)
 
 
 def _has_conditions(row: Webhook) -> bool:

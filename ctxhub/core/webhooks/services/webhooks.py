@@ -14,6 +14,7 @@ from ctxhub.core.kit.errors import InvalidInput, LimitReached, NotFound
 from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.kit.inputs import LIST_LENGTH
 from ctxhub.core.kit.transactions import write_transaction
+from ctxhub.core.text.plurals import counted
 from ctxhub.core.vocabulary.services.names import register_agent
 from ctxhub.core.webhooks.inputs import (
     clean_kind,
@@ -146,7 +147,7 @@ def send_again(*, caller: Caller, webhook_id: int, ids: Sequence[int]) -> list[i
             known.filter(pk__in=dead).update(
                 status=DeliveryStatus.WAITING, is_aside=True, tries=0, next_at=now
             )
-            _record(caller, row, "sent_again", {"note": ", ".join(map(str, dead[:10]))})
+            _record(caller, row, "sent_again", {"note": counted(len(dead), "deliveries")})
     return dead
 
 
