@@ -207,7 +207,8 @@ def test_dead_ones_are_sent_again(ada_rest: RestClient, apollo: Project) -> None
     assert (reply.status, reply.body["sent"]) == (202, [dead.pk])
     [again] = ada_rest.get(path, status="waiting").body["items"]
     assert (again["id"], again["redelivered"], again["tries"]) == (dead.pk, True, 0)
-    for body in ({}, {"ids": []}, {"ids": ["x"]}, {"ids": [dead.pk] * 51}, {"ids": None}):
+    wrong: list[Any] = [{}, {"ids": []}, {"ids": ["x"]}, {"ids": [dead.pk] * 51}, {"ids": None}]
+    for body in wrong:
         assert ada_rest.post(path, body).status == 400
     assert ada_rest.post(path, {"ids": [999_999]}).status == 404
 
