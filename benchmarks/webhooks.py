@@ -1,8 +1,8 @@
 """Kills a serving hub while it delivers to a webhook: `python -m benchmarks.webhooks [--engine postgres]`.
 
-Agents write events. `manage.py serve` is killed (SIGKILL) again and again while it sends them, its workers
-end with it, and it is started again. Then each event is looked for among what the receiver was sent: all of them,
-in order, one at a time, and what came twice twice the same.
+Agents write events. `manage.py serve` and its workers are killed (SIGKILL) again and again while they send
+them, and it is started again. Then each event is looked for among what the receiver was sent: all of
+them, in order, one at a time, and what came twice twice the same.
 
 A webhook waits up to 30 s for the lease of a killed worker to end.
 """
@@ -21,7 +21,7 @@ from benchmarks import machine
 from benchmarks.databases import ROOT, Databases, Engine, Hub, databases
 from benchmarks.kills import Caller
 from benchmarks.ledger import Ledger
-from benchmarks.servers import serving
+from benchmarks.servers import Server, serving
 from benchmarks.wire import Wire
 from tests.hub import RestClient
 from tests.receiver import Receiver, running_receiver
@@ -100,7 +100,7 @@ def measure(factory: Databases, *, events: int, kills: int, workers: int) -> Fou
                 if number < kills:
                     time.sleep(random.uniform(0, 0.05))
                     ledger.is_up.clear()
-                    server.process.kill()
+                    _kill(server)
                     continue
                 for writer in writers:
                     writer.join()
@@ -108,6 +108,12 @@ def measure(factory: Databases, *, events: int, kills: int, workers: int) -> Fou
         seconds = time.monotonic() - began
     keys = [key for writer in writers for key in writer.keys]
     return _check(receiver, keys, kills=kills, workers=workers, seconds=seconds)
+
+
+def _kill(server: Server) -> None:
+    """The workers first: when their parent is gone they would end by themselves, in order."""
+    for process in (*server.usage.children(recursive=True), server.usage):
+        process.kill()
 
 
 def _admin_token(hub: Hub) -> str:

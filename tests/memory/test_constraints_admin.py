@@ -213,7 +213,7 @@ def test_a_person_adds_a_constraint(client: Client, apollo: Project) -> None:
     assert (added.get_priority_display(), added.reason, str(added.layer)) == ("high", FORM["reason"], "data")
     assert sorted(tag.name for tag in added.tags.all()) == ["logging", "people"]
     assert added.paths == ["src/**", "lib/**"]
-    assert last_event(apollo) == ("created", "vi", {"note": "Privacy, high"})
+    assert last_event(apollo) == ("created", "vi", {"note": "Privacy, high", "priority": "high"})
 
 
 def test_a_person_writes_braces_and_exempts_files(client: Client, apollo: Project) -> None:
@@ -282,7 +282,11 @@ def test_deactivating_needs_confirmation_and_records_the_reason(
     assert status_of(constraint) == ConstraintStatus.ACTIVE
     answer = client.post(page, {"confirmed": "yes", "reason": "The law has changed."}, follow=True)
     assert "1 constraint is inactive now." in answer.content.decode()
-    assert last_event(constraint.project) == ("deactivated", "vi", {"reason": "The law has changed."})
+    assert last_event(constraint.project) == (
+        "deactivated",
+        "vi",
+        {"reason": "The law has changed.", "priority": "critical"},
+    )
 
 
 def test_only_a_post_activates_a_constraint(client: Client, ada: Caller, constraint: Constraint) -> None:
@@ -369,7 +373,7 @@ def test_only_an_administrator_can_delete(apollo: Project, client: Client, const
     assert client.post(page_of(constraint, "delete/"), {"post": "yes"}).status_code == 403
     member(apollo, ADMIN, "root").post(page_of(constraint, "delete/"), {"post": "yes"})
     assert not Constraint.objects.in_project(apollo).exists()
-    assert last_event(apollo) == ("deleted", "root", {"note": "security, critical"})
+    assert last_event(apollo) == ("deleted", "root", {"note": "security, critical", "priority": "critical"})
 
 
 # -- Index, categories and tags --------------------------------------------------------------------

@@ -104,7 +104,9 @@ def test_an_unknown_layer_is_refused_with_the_known_ones(ada: Caller) -> None:
 
 def test_adding_registers_the_agent_and_records_an_event(ada: Caller) -> None:
     answer = add(ada, priority="high")
-    assert events(ada) == [("created", f"constraint:{answer['id']}", {"note": "security, high"})]
+    assert events(ada) == [
+        ("created", f"constraint:{answer['id']}", {"note": "security, high", "priority": "high"})
+    ]
     [agent] = Agent.objects.in_project(ada.project)
     assert (agent.name, Event.objects.in_project(ada.project).get().agent) == ("ada", agent)
 
@@ -186,7 +188,7 @@ def test_the_event_of_a_deactivation_has_its_reason(ada: Caller) -> None:
     assert events(ada)[-1] == (
         "deactivated",
         f"constraint:{row_id}",
-        {"reason": "It is not public any more."},
+        {"reason": "It is not public any more.", "priority": "medium"},
     )
     assert item(ada, row_id)["reason"] == "It is public."
 
@@ -211,7 +213,11 @@ def test_deleting_leaves_only_an_event_without_the_text(ada: Caller, ben: Caller
     row_id = add(ada, text="moonshot", tags=["api"], scopes=["src"])["id"]
     delete_constraint(caller=ben, constraint_id=row_id)
     assert not Constraint.objects.in_project(ada.project).exists()
-    assert events(ada)[-1] == ("deleted", f"constraint:{row_id}", {"note": "security, medium"})
+    assert events(ada)[-1] == (
+        "deleted",
+        f"constraint:{row_id}",
+        {"note": "security, medium", "priority": "medium"},
+    )
     assert "moonshot" not in repr(dump_project(ada.project))
     assert stats(ada) == (0, 0)
 

@@ -59,7 +59,7 @@ def texts(project: Project, **query: Any) -> list[str]:
 
 
 def test_a_created_row_is_counted_listed_and_has_an_event(constraint: Constraint) -> None:
-    created = ("created", "constraint", None, {"note": "security, medium"})
+    created = ("created", "constraint", None, {"note": "security, medium", "priority": "medium"})
     assert last_event(constraint.project) == created
     assert stats(constraint.project) == (1, 1)
     assert texts(constraint.project, category="security", priority="medium") == [TEXT]
@@ -96,7 +96,7 @@ def test_adding_or_removing_a_tag_or_scope_is_a_change(
     relation.add(
         get_or_create(model, constraint.project, "x"), through_defaults={"project": constraint.project}
     )
-    assert last_event(constraint.project)[3] == {"changed": [name]}
+    assert last_event(constraint.project)[3] == {"changed": [name], "priority": "medium"}
     assert texts(constraint.project, priority="medium", category="security", **query) == [TEXT]
     relation.remove(get_or_create(model, constraint.project, "x"))
     assert (count_events(constraint.project), texts(constraint.project, **query)) == (3, [])
