@@ -16,6 +16,7 @@ from ctxhub.core.kit.errors import InvalidInput
 from ctxhub.core.models import Project
 from ctxhub.core.toolbox.actions import all_tools
 from ctxhub.core.toolbox.dispatch import call
+from ctxhub.core.webhooks.services.webhooks import add_webhook
 from tests.databases import rolled_back
 from tests.golden.comparing import compare
 from tests.golden.openapi_lines import METHODS, _resolved
@@ -95,6 +96,7 @@ def names(ada: Caller) -> dict[str, Any]:
         "scratchpad_id": pad["scratchpad_id"],
         "revision": 1,
         "token_id": token.pk,
+        "webhook_id": add_webhook(caller=ada, url="https://example.com/hook").row.pk,
     }
 
 
