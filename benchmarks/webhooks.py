@@ -24,6 +24,7 @@ from benchmarks.ledger import Ledger
 from benchmarks.servers import Server, serving
 from benchmarks.wire import Wire
 from tests.hub import RestClient
+from tests.postgres import stop_on_signals
 from tests.receiver import Receiver, running_receiver
 
 DECISIONS = 100
@@ -167,6 +168,7 @@ def main() -> None:
     parser.add_argument("--kills", type=int, default=5)
     parser.add_argument("--workers", type=int, default=2)
     options = parser.parse_args()
+    stop_on_signals()
     print(f"{options.engine}, load before {machine.load()}", flush=True)
     with databases(options.engine) as factory:
         found = measure(factory, events=options.events, kills=options.kills, workers=options.workers)

@@ -6,7 +6,10 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ctxhub.core.models import WebhookDelivery
 
 Answer = int | tuple[int, dict[str, str], bytes]
 """A status, or one with headers and a body."""
@@ -57,6 +60,14 @@ class Receiver:
         with self.lock:
             self.at_work -= 1
         return answer
+
+
+def saved(row: "WebhookDelivery", **fields: Any) -> "WebhookDelivery":
+    """The delivery with these fields, stored."""
+    for name, value in fields.items():
+        setattr(row, name, value)
+    row.save()
+    return row
 
 
 @contextmanager

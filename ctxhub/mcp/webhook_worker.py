@@ -19,6 +19,7 @@ from ctxhub.core.kit.failures import log_failure
 from ctxhub.core.kit.replaced_file import leave_replaced_if_due
 from ctxhub.core.webhooks.services.delivering import deliver_due
 from ctxhub.core.webhooks.services.due import Plan, plan_deliveries
+from ctxhub.core.webhooks.services.sending import SECONDS
 from ctxhub.core.webhooks.services.waking import workers
 from ctxhub.mcp.db_threads import run_in_thread
 from ctxhub.mcp.shares import HUB
@@ -28,6 +29,10 @@ THREADS = 4
 # Webhooks that another process has added are noticed within so many seconds.
 LONGEST_PAUSE_SECONDS = 10.0
 SECONDS_AFTER_FAILURE = 1.0
+# Many events in a row are one look at all webhooks.
+SECONDS_BETWEEN_LOOKS = 0.05
+# A try takes less, but for a resolver that does not answer.
+SECONDS_TO_END = SECONDS + 2
 
 
 async def deliver_webhooks() -> None:
@@ -68,12 +73,13 @@ class _Worker:
                     self._threads, self._deliver, webhook_id
                 )
             await self._pause(plan)
+            await asyncio.sleep(SECONDS_BETWEEN_LOOKS)
 
     async def end(self) -> None:
         self._is_ending.set()
         self._threads.shutdown(wait=False, cancel_futures=True)
-        with suppress(asyncio.CancelledError):
-            await asyncio.gather(*self._running.values(), return_exceptions=True)
+        if self._running:
+            await asyncio.wait(self._running.values(), timeout=SECONDS_TO_END)
 
     def _collect(self) -> None:
         """Forget what has ended. Raises its error."""

@@ -268,11 +268,13 @@ def test_retry_after_is_held(
 def test_the_first_kib_of_the_answer_is_kept_without_credentials(ada: Caller, receiver: Receiver) -> None:
     row = hook(ada, receiver)
     decide(ada, "a")
-    receiver.answers = [(500, {}, b"no: ctx_abcdefghijklmnopqrstuvwxyz0123456789ABCD \0" + b"x" * 5_000)]
+    said = b"no: ctx_abcdefghijklmnopqrstuvwxyz0123456789ABCD \0 POST /hook/of/apollo?token=abcdefghijkl "
+    receiver.answers = [(500, {}, said + b"x" * 5_000)]
     deliver_due(row.pk)
     [delivery] = deliveries(row)
     assert delivery.answer.startswith("no: ")
-    assert "ctx_abcdefgh" not in delivery.answer
+    assert "abcdefgh" not in delivery.answer
+    assert "POST /… x" in delivery.answer
     assert len(delivery.answer) <= 1024
     assert delivery.code == 500
 

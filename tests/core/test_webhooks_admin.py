@@ -14,6 +14,7 @@ from ctxhub.core.webhooks.models import DeliveryStatus
 from ctxhub.core.webhooks.rules.sealing import unseal
 from ctxhub.core.webhooks.services.webhooks import add_webhook
 from tests.people import ADMIN, MEMBER, VIEWER, member
+from tests.receiver import saved
 
 LIST, ADD = reverse("admin:core_webhook_changelist"), reverse("admin:core_webhook_add")
 URL = "https://hooks.example.com/services/abcdefghijklmnopqrstuvwxyz"
@@ -39,17 +40,9 @@ def fields(**rest: Any) -> dict[str, Any]:
 
 
 def dead(row: Webhook, **rest: Any) -> WebhookDelivery:
-    return WebhookDelivery.objects.create(
-        project=row.project,
-        webhook=row,
-        **{
-            "created_at": clock.now(),
-            "status": DeliveryStatus.DEAD,
-            "event_id": 1,
-            "code": 404,
-            **rest,
-        },
-    )
+    delivery = WebhookDelivery(project=row.project, webhook=row, event_id=1, created_at=clock.now())
+    delivery.status, delivery.code = DeliveryStatus.DEAD, 404
+    return saved(delivery, **rest)
 
 
 def test_a_webhook_is_added_and_its_secret_shown_once(host: Client) -> None:

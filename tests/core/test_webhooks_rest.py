@@ -9,6 +9,7 @@ from ctxhub.core.kit import clock
 from ctxhub.core.models import Project, StoredAnswer, Webhook, WebhookDelivery
 from ctxhub.core.webhooks.models import DeliveryStatus
 from tests.hub import LiveHub, RestClient
+from tests.receiver import saved
 
 URL = "https://hooks.example.com/services/abcdefghijklmnopqrstuvwxyz"
 WEBHOOKS = "webhooks/"
@@ -21,11 +22,9 @@ def add(client: RestClient, **rest: Any) -> Any:
 
 
 def delivery(project: Project, webhook_id: int, **rest: Any) -> WebhookDelivery:
-    return WebhookDelivery.objects.create(
-        project=project,
-        webhook_id=webhook_id,
-        **{"created_at": clock.now(), "status": DeliveryStatus.DEAD, "event_id": 1, **rest},
-    )
+    row = WebhookDelivery(project=project, webhook_id=webhook_id, event_id=1, created_at=clock.now())
+    row.status = DeliveryStatus.DEAD
+    return saved(row, **rest)
 
 
 def test_a_webhook_is_added_and_its_secret_shown_once(ada_rest: RestClient) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-from pytest_django import Settings
+from pytest_django import DjangoDbBlocker, Settings
 
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Webhook
@@ -15,10 +15,19 @@ from ctxhub.core.webhooks.services import due
 from ctxhub.core.webhooks.services.webhooks import add_webhook, send_test
 from ctxhub.mcp.webhook_worker import deliver_webhooks
 from memory.decisions.services.decisions import set_decision
+from tests.databases import end_other_connections
 from tests.receiver import Receiver, running_receiver
 from tests.timing import wait_until
 
 pytestmark = pytest.mark.usefixtures("transactional_db")
+
+
+@pytest.fixture(autouse=True, scope="module")
+def no_connections_left(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[None]:
+    """The threads of the worker and of the watch keep theirs."""
+    yield
+    with django_db_blocker.unblock():
+        end_other_connections()
 
 
 @pytest.fixture(autouse=True)

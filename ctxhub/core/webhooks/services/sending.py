@@ -21,6 +21,7 @@ SECONDS = 5.0
 # The next address of a name is tried where one is silent.
 SECONDS_TO_CONNECT = 2.0
 ANSWER_BYTES = 1024
+PATH_IS_SECRET_FROM = 8
 
 
 class CannotReach(Exception):
@@ -46,7 +47,7 @@ def post(target: Target, addresses: Sequence[str], headers: Mapping[str, str], b
         with _connected(target, addresses, until) as connection:
             connection.settimeout(_left(until))
             connection.sendall(_request(target, headers, body))
-            return _outcome(connection, until)
+            return _outcome(connection, until, target)
     except TimeoutError:
         return Outcome(problem=f"No answer within {SECONDS:.0f} s.")
     except ssl.SSLCertVerificationError as error:
@@ -100,7 +101,7 @@ def _request(target: Target, headers: Mapping[str, str], body: bytes) -> bytes:
     return "\r\n".join([*lines, "", ""]).encode("latin-1", errors="replace") + body
 
 
-def _outcome(connection: socket.socket, until: float) -> Outcome:
+def _outcome(connection: socket.socket, until: float, target: Target) -> Outcome:
     response = HTTPResponse(_Answering(connection, until), method="POST")  # type: ignore[arg-type]
     response.begin()
     try:
@@ -108,6 +109,8 @@ def _outcome(connection: socket.socket, until: float) -> Outcome:
     except (OSError, HTTPException, ValueError):
         answer = b""  # What it said of itself is known.
     text, _ = mask_secrets(answer.decode(errors="replace").replace("\0", ""))
+    if len(target.path) >= PATH_IS_SECRET_FROM:  # Error pages repeat what was asked for.
+        text = text.replace(target.path, "/…")
     wait = read_retry_after(response.getheader("Retry-After"), clock.now())
     return Outcome(code=response.status, answer=text, retry_after=wait)
 
