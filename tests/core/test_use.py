@@ -86,7 +86,7 @@ def test_what_stands_behind_a_search_a_digest_and_a_brief_is_counted_whole(ada: 
     over_mcp(ada, "search", query="sessions expire")
     over_mcp(ada, "get", refs=["decision:auth/expiry"], detail="digest")
     over_mcp(ada, "get", refs=["decision:auth/expiry"])
-    over_mcp(ada, "brief", task="sessions expire")
+    over_mcp(ada, "brief", task="sessions expire", budget_tokens=200)
     found = {row["operation"]: row for row in rows(ada, by=["operation"])}
     least = count_tokens(text)
     assert found["search"]["tokens"] < 150 < least <= found["search"]["whole_tokens"] < 2 * least

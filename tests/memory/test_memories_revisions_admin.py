@@ -182,4 +182,4 @@ def test_the_search_page_links_a_former_text_to_its_memory(
 ) -> None:
     change(ben, memory, content="Other.")
     [card] = client.get("/admin/search/", {"q": "three"}).context["cards"]
-    assert (card.kind, card.mark, card.url) == ("memory", "was revision 1", page_of(memory))
+    assert (card.kind, card.mark, card.url) == ("memory", "was revision 1, now revision 2", page_of(memory))
