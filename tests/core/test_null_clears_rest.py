@@ -12,6 +12,12 @@ from tests.hub import RestClient
 PATCHES = operations("PATCH")
 # Fields of a PATCH that describe the change itself and are not stored; null means absent in them.
 NOT_STORED = {"agent", "reason", "expected_version", "numeric", "minutes", "values", "ended"}
+WEBHOOK = {
+    "url": "https://example.com/hook",
+    "nouns": ["decision"],
+    "verbs": ["created"],
+    "priority": ["high"],
+}
 EMPTY: tuple[Any, ...] = (None, "", [], {})
 
 
@@ -37,6 +43,7 @@ def make(rest: RestClient, operation: Operation) -> str:
         "constraints": lambda: rest.post("constraints/", {"category": "security", "text": "t"}).body["id"],
         "leases": lambda: rest.post("leases/", {"paths": ["a"]}).body["lease_id"],
         "sessions": lambda: make_session(rest),
+        "webhooks": lambda: rest.post("webhooks/", WEBHOOK).body["id"],
     }
     return f"{noun}/{made[noun]()}/"
 
@@ -50,7 +57,7 @@ def make_session(rest: RestClient) -> int:
 def stored_fields(rest: RestClient, path: str, changed: str = "") -> dict[str, Any]:
     """The fields of the object, without those that every change updates."""
     body = stored_session(rest, path, changed) if path.startswith("sessions/") else rest.get(path).body
-    volatile = ("updated", "updated_at", "origin", "result", "expires", "at", "saved_at")
+    volatile = ("updated", "updated_at", "origin", "result", "expires", "at", "saved_at", "cursor")
     return {name: value for name, value in body.items() if name not in volatile}
 
 
@@ -108,6 +115,9 @@ def test_only_required_fields_refuse_null() -> None:
         "sessions/<id:session_id>/ conversation",
         "sessions/<id:session_id>/ token_count",
         "sessions/<id:session_id>/ workspace_id",
+        "webhooks/<id:webhook_id>/ active",
+        "webhooks/<id:webhook_id>/ kind",
+        "webhooks/<id:webhook_id>/ url",
         "workflows/<id:workflow_id>/ active",
     }
 

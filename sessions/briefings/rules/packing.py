@@ -215,12 +215,11 @@ class _Packer:
         over = 0
         for name, share in self.shares.items():
             own = self.room * share // 100
-            spent = self._spent.get(name, 0)
-            allowance = min(own + over - spent, self._allowed(name), self.left)
+            allowance = min(own + over - self._spent.get(name, 0), self._allowed(name), self.left)
             self._take_some([one for one in self._left_in(name) if _late_score(one) >= good], allowance)
             if name in KEPT:
                 self._take_lines(name, own - self._spent.get(name, 0))
-            over = max(own + over - max(self._spent.get(name, 0), spent), 0)
+            over = max(own + over - self._spent.get(name, 0), 0)
 
     def _take_lines(self, name: str, allowance: int) -> None:
         """Take the most urgent rows of a section, with a line of each."""

@@ -69,9 +69,9 @@ class AddWebhook(TypedDict):
 class ChangeWebhook(TypedDict, total=False):
     url: Url
     kind: Kind
-    nouns: Nouns
-    verbs: Verbs
-    priority: Priorities
+    nouns: Nouns | None
+    verbs: Verbs | None
+    priority: Priorities | None
     active: Active
 
 
