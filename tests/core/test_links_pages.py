@@ -128,7 +128,10 @@ def test_a_cursor_that_the_walk_did_not_give_is_refused(ada: Caller) -> None:
     chain = page(ada, "chain", ids[-1], limit=1)["next"]
     other = page(ada, "chain", ids[-2], limit=1)["next"]
     listed = call(ada, "snapshot", {"action": "list", "limit": 1})["next"]
-    wrong = [("impact", chain), *(("chain", cursor) for cursor in (other, listed, chain[: len(chain) // 3], "x"))]
+    wrong = [
+        ("impact", chain),
+        *(("chain", cursor) for cursor in (other, listed, chain[: len(chain) // 3], "x")),
+    ]
     for action, cursor in wrong:
         with pytest.raises(CtxhubError, match="cursor is not one that this list gave"):
             page(ada, action, ids[-1], cursor=cursor)
