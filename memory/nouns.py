@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from ctxhub.core import transfer
 from ctxhub.core.events.selectors.stats import Stats
 from ctxhub.core.kit.batches import BYTES_PER_TOKEN
 from ctxhub.core.kit.caller import ADMIN
@@ -110,6 +111,10 @@ def memory_version(item: Mapping[str, Any]) -> str:
     return str(item.get("revision", ""))
 
 
+transfer.modules += [
+    f"memory.{family}.exports"
+    for family in ("decisions", "constraints", "scratchpads", "memories", "snapshots")
+]
 register(
     Noun(
         "decision",

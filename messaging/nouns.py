@@ -1,5 +1,6 @@
 """Registers the noun `message`, and the counts of messages that answers report as news and as mail."""
 
+from ctxhub.core import transfer
 from ctxhub.core.events import mail
 from ctxhub.core.hub.selectors.hub import register_agent_facts
 from ctxhub.core.links import heads_of
@@ -11,6 +12,7 @@ from messaging.selectors.messages import open_messages
 from messaging.sql.neighbours import turns_of
 from messaging.sql.reply_links import LINKS
 
+transfer.modules.append("messaging.exports")
 register(
     Noun(
         "message",

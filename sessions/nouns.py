@@ -1,5 +1,6 @@
 """Registers the nouns of the sessions app with the hub."""
 
+from ctxhub.core import transfer
 from ctxhub.core.hub.selectors.hub import register_agent_facts
 from ctxhub.core.hub.selectors.stored import stored_beside
 from ctxhub.core.kit.known_names import hold_names
@@ -15,6 +16,7 @@ from sessions.sittings.services.sessions import (
     sizes_of_sessions,
 )
 
+transfer.modules += ["sessions.sittings.exports", "sessions.briefings.exports"]
 register(
     Noun(
         "session",

@@ -1,5 +1,6 @@
 """Registers the nouns of this app: change, resource, lease."""
 
+from ctxhub.core import transfer
 from ctxhub.core.kit.known_names import hold_names
 from ctxhub.core.links import heads_of
 from ctxhub.core.paths import known
@@ -14,6 +15,7 @@ from tracking.selectors.paths import naming_files, naming_leased
 from tracking.selectors.resources import ids_of_files, open_resources
 from tracking.sql.resources import find_spellings
 
+transfer.modules.append("tracking.exports")
 changed_paths["change"] = changed_path
 known.sources += [naming_files, naming_leased]
 known.stored_spellings.append(find_spellings)

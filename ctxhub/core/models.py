@@ -13,6 +13,7 @@ from ctxhub.core.paths.models import PathPattern, StaleCursor
 from ctxhub.core.refusals.models import Refusal
 from ctxhub.core.search.models import SearchEntry, SearchText, SearchWord, TermCount
 from ctxhub.core.toolbox.models import StoredAnswer
+from ctxhub.core.transfer.models import Import, Origin
 from ctxhub.core.use.models import EmptySearch, TokenUse
 from ctxhub.core.vocabulary.models import Category, Layer, Scope, Tag
 from ctxhub.core.webhooks.models import Webhook, WebhookDelivery
@@ -24,9 +25,11 @@ __all__ = [
     "EmptySearch",
     "Event",
     "HeardSession",
+    "Import",
     "Invitation",
     "Layer",
     "Membership",
+    "Origin",
     "PathPattern",
     "Project",
     "Refusal",

@@ -40,6 +40,13 @@ def set_config(*, caller: Caller, values: Mapping[str, Any]) -> dict[str, Any]:
     return new
 
 
+def clean_config(values: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings that differ from the defaults, as `Project.config` stores them. Raises InvalidInput."""
+    return _differing(
+        {**config_values(Config()), **{name: _clean(name, each) for name, each in values.items()}}
+    )
+
+
 def _store(caller: Caller, old: Mapping[str, Any], new: Mapping[str, Any], changed: list[str]) -> None:
     Project.objects.filter(pk=caller.project_id).update(config=_differing(new))
     at = clock.now()

@@ -32,9 +32,26 @@ CATEGORIES = ("performance", "architecture", "security")
 seeders: list[Callable[[Project], None]] = []
 
 
+def clean_slug(slug: str) -> None:
+    """Raise InvalidInput for a slug that no project may have, Conflict for one that is taken."""
+    _check_slug(slug)
+    if Project.unscoped.filter(slug=slug).exists():
+        raise Conflict(f"There is a project {slug!r} already.")
+
+
 @transaction.atomic
 def create_project(*, slug: str, name: str = "") -> Project:
     """Create a project with its vocabulary. Raises InvalidInput for a bad slug, Conflict if it is taken."""
+    _check_slug(slug)
+    name = clean_new_name(name or slug, "name")
+    project, is_new = Project.objects.get_or_create(slug=slug, defaults={"name": name})
+    if not is_new:
+        raise Conflict(f"There is a project {slug!r} already.")
+    seed_vocabulary(project)
+    return project
+
+
+def _check_slug(slug: str) -> None:
     if len(slug) > 100:
         raise InvalidInput(f"slug has {len(slug)} characters; the limit is 100.")
     try:
@@ -43,12 +60,6 @@ def create_project(*, slug: str, name: str = "") -> Project:
         raise InvalidInput(f"slug: {slug!r} may hold letters, digits, '-' and '_' only.") from error
     if slug == OWN_PROJECT:
         raise InvalidInput(f"slug: {OWN_PROJECT!r} stands for the caller's own project in addresses.")
-    name = clean_new_name(name or slug, "name")
-    project, is_new = Project.objects.get_or_create(slug=slug, defaults={"name": name})
-    if not is_new:
-        raise Conflict(f"There is a project {slug!r} already.")
-    seed_vocabulary(project)
-    return project
 
 
 def seed_vocabulary(project: Project) -> None:

@@ -155,12 +155,29 @@ def forget(
     """
     if not (ids := list(object_ids)):
         return
-    deleted = [(kind, ids)]
-    if earlier := registry.earlier_states(kind):
-        state_ids = earlier.states_of(project_id, ids) if earlier.states_of and states is None else states
-        deleted += [(earlier.kind, list(state_ids))] if state_ids else []
+    deleted = _with_states(project_id, kind, ids, states)
     for deleted_kind, row_ids in deleted:
         forgotten.send(None, project_id=project_id, kind=deleted_kind, object_ids=row_ids)
+    _delete_entries(project_id, deleted)
+
+
+def drop_entries(project_id: int, kind: str, object_ids: Sequence[int]) -> None:
+    """Delete the entries of objects that stay, and of their earlier states: they are to be indexed anew."""
+    _delete_entries(project_id, _with_states(project_id, kind, list(object_ids), None))
+
+
+def _with_states(
+    project_id: int, kind: str, ids: list[int], states: Sequence[int] | None
+) -> list[tuple[str, list[int]]]:
+    """Objects and their earlier states, by kind."""
+    found = [(kind, ids)]
+    if earlier := registry.earlier_states(kind):
+        state_ids = earlier.states_of(project_id, ids) if earlier.states_of and states is None else states
+        found += [(earlier.kind, list(state_ids))] if state_ids else []
+    return found
+
+
+def _delete_entries(project_id: int, deleted: Sequence[tuple[str, Sequence[int]]]) -> None:
     where, values = _entries_of(project_id, deleted)
     delete_passages(where, values, first=0)
     entries = sql.rows(f"DELETE FROM core_searchentry WHERE {where} RETURNING id", values)

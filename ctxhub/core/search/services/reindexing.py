@@ -86,14 +86,17 @@ def reindex(project_id: int) -> Iterator[Reindexed]:
 
 def index_missing() -> int:
     """Index the objects without an entry, in all projects; returns their number."""
-    count = 0
-    for project_id in Project.objects.values_list("pk", flat=True):
-        for noun in indexed_nouns():
-            for ids in in_chunks(objects_without_entry(noun, project_id)):
-                documents = read_documents(noun, project_id, ids)
-                _index_again(noun, project_id, [document.object_id for document in documents], documents)
-                count += len(documents)
-    return count
+    projects = Project.objects.values_list("pk", flat=True)
+    return sum(count for project_id in projects for count in index_missing_of(project_id))
+
+
+def index_missing_of(project_id: int) -> Iterator[int]:
+    """Index a project's objects without an entry, in batches; yields the number of each batch."""
+    for noun in indexed_nouns():
+        for ids in in_chunks(objects_without_entry(noun, project_id)):
+            documents = read_documents(noun, project_id, ids)
+            _index_again(noun, project_id, [document.object_id for document in documents], documents)
+            yield len(documents)
 
 
 def _index_again(
