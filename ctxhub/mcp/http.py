@@ -35,7 +35,7 @@ from ctxhub.mcp.not_found import HOW_TO_SEND, nothing_at
 from ctxhub.mcp.periodic_cleanup import run_periodic_cleanup
 from ctxhub.mcp.refusals import refuse, send_json, status_of
 from ctxhub.mcp.request_bodies import ClientGone, TooLong, TooSlow, read_body
-from ctxhub.mcp.rest_requests import bearer_token, share_of, verified_share, written_project
+from ctxhub.mcp.rest_requests import bearer_token, long_body, share_of, verified_share, written_project
 from ctxhub.mcp.schema_watch import watch_schema
 from ctxhub.mcp.shares import HUB, Share
 from ctxhub.mcp.wakeups import watch
@@ -106,8 +106,9 @@ class Dispatcher:
             await _refuse(send_error, *refusal)
             return
         try:
-            body = await read_body(headers, receive)
-            if scope["path"].startswith("/api/"):
+            at_most = await long_body(scope, headers)
+            body = await read_body(headers, receive, at_most=at_most)
+            if scope["path"].startswith("/api/") and not at_most:
                 refuse_many_values(body)
         except (TooLong, TooSlow, InvalidInput) as error:
             await _refuse(send_error, *_refuse_body(error))

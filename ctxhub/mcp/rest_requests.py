@@ -1,6 +1,7 @@
 """Finds whom a request to Django is for, and whether it writes: only writers wait for a write slot."""
 
 import json
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -10,8 +11,9 @@ from django.urls import Resolver404, ResolverMatch, resolve
 
 from ctxhub.core.accounts.services.access_tokens import find_remembered, find_verified, verify
 from ctxhub.core.api.calls import CallViewSet
+from ctxhub.core.api.transfer import MOST_BYTES as IMPORT_BYTES
 from ctxhub.core.api.views import ProjectViewSet
-from ctxhub.core.kit.caller import READ, Caller
+from ctxhub.core.kit.caller import ADMIN, READ, Caller
 from ctxhub.core.kit.errors import CtxhubError
 from ctxhub.core.kit.inputs import OWN_PROJECT
 from ctxhub.core.toolbox import dispatch
@@ -20,6 +22,7 @@ from ctxhub.mcp.shares import Share
 
 _READS = ("GET", "HEAD", "OPTIONS")
 _PROJECTS = "/api/v1/projects/"
+_IMPORT = re.compile(rf"{_PROJECTS}[^/]+/import/")
 
 
 def share_of(scope: Mapping[str, Any], headers: Mapping[str, str]) -> Share:
@@ -46,12 +49,24 @@ def bearer_token(headers: Mapping[str, str]) -> str:
     return token.strip() if kind.lower() == "bearer" else ""
 
 
+async def long_body(scope: Mapping[str, Any], headers: Mapping[str, str]) -> int | None:
+    """How long the body may be that an administrator's token imports; None: as any other."""
+    if scope["method"] != "POST" or not _IMPORT.fullmatch(scope["path"]):
+        return None
+    token = bearer_token(headers)
+    caller = await _find_caller(share_of(scope, headers), token) if token else None
+    return IMPORT_BYTES if caller and caller.may(ADMIN) else None
+
+
 async def written_project(
     share: Share, scope: Mapping[str, Any], headers: Mapping[str, str], body: bytes
 ) -> str | None:
-    """The slug of the project that the request writes to; None if it reads, or its token does not let it."""
+    """The slug of the project that the request writes to; None if it reads, or its token does not let it.
+
+    An import locks the project for one step at a time, so that others write between two of them.
+    """
     method, path = scope["method"], scope["path"]
-    if method in _READS or not path.startswith(_PROJECTS):
+    if method in _READS or not path.startswith(_PROJECTS) or _IMPORT.fullmatch(path):
         return None
     token = bearer_token(headers)
     if not token or (caller := await _find_caller(share, token)) is None:

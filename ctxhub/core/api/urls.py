@@ -22,6 +22,7 @@ from ctxhub.core.api.me import MeViewSet
 from ctxhub.core.api.projects import ProjectSeenViewSet, ProjectsViewSet
 from ctxhub.core.api.refusals import RefusalViewSet
 from ctxhub.core.api.search import SearchViewSet
+from ctxhub.core.api.transfer import ExportViewSet, ImportViewSet
 from ctxhub.core.api.use import UseViewSet
 from ctxhub.core.api.vocabulary import CategoryViewSet, LayerViewSet, ScopeViewSet, TagViewSet
 from ctxhub.core.webhooks.api.webhooks import DeliveryViewSet, WebhookViewSet
@@ -54,6 +55,8 @@ in_project = [
     path("use/empty_searches/", UseViewSet.as_view({"get": "empty_searches"})),
     path("updates/", UpdatesViewSet.as_view(ONE)),
     path("events/", EventsViewSet.as_view(ONE)),
+    path("export/", ExportViewSet.as_view(ONE)),
+    path("import/", ImportViewSet.as_view({"post": "create"})),
     path("confirm/", ConfirmViewSet.as_view({"post": "create"})),
     path("tags/", TagViewSet.as_view(LIST)),
     path("scopes/", ScopeViewSet.as_view(LIST)),

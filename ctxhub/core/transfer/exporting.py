@@ -50,6 +50,7 @@ def lines_of(
     with transaction.atomic():
         if is_outermost:
             _see_one_state()
+        project = Project.objects.get(pk=project.pk)  # As it is in this state.
         for line, count in _lines(project, exported_kinds(with_log=with_log)):
             digest.update(line)
             yield line

@@ -65,7 +65,9 @@ def import_file(
     of lines or objects that it has done since the last call.
     """
     on_conflict = clean_one_of(on_conflict, ON_CONFLICT, "on_conflict")
-    if not target.project:
+    if target.project:
+        target = Target(Project.objects.get(pk=target.project.pk))  # With the settings of now.
+    else:
         clean_slug(target.slug)
     tell = progress or _tell_nobody
     checked = check_file(path, partial(tell, "checked"))

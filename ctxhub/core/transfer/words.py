@@ -1,11 +1,12 @@
 """The exports of agents and of the vocabulary."""
 
+from collections.abc import Iterator
 from typing import Any
 
-from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models import Exists, Model, OuterRef, QuerySet
 
 from ctxhub.core.models import AccessToken, Agent, Category, Layer, Scope, Tag
-from ctxhub.core.transfer.declaration import Exported, Values, register
+from ctxhub.core.transfer.declaration import Exported, Values, exported_kinds, register
 
 
 def folded_name(values: Values) -> Values:
@@ -13,10 +14,21 @@ def folded_name(values: Values) -> Values:
     return {"folded": values["name"].casefold()}
 
 
-def _that_spoke(agents: QuerySet[Any]) -> QuerySet[Any]:
-    """Without those that only a token names: tokens are not exported."""
-    has_token = Exists(AccessToken.unscoped.filter(agent=OuterRef("pk")))
-    return agents.exclude(Q(last_seen_at=None) & has_token)
+def _that_wrote(agents: QuerySet[Any]) -> QuerySet[Any]:
+    """Without those that have a token and have written nothing: tokens are not exported, nor who only looked."""
+    with_token = AccessToken.unscoped.filter(agent=OuterRef("pk"))
+    silent = Exists(with_token)
+    for model, column in _columns_of_agents():
+        rows = model._base_manager.filter(**{"project": OuterRef("project"), column: OuterRef("pk")})
+        silent &= ~Exists(rows)
+    return agents.exclude(silent)
+
+
+def _columns_of_agents() -> Iterator[tuple[type[Model], str]]:
+    """The foreign keys to agents of all that is exported."""
+    for exported in exported_kinds(with_log=True):
+        for rows in (exported, *exported.parts):
+            yield from ((rows.model, column) for column, target in rows.keys.items() if target is Agent)
 
 
 for _kind, _model in (
@@ -35,6 +47,6 @@ for _kind, _model in (
             natural=("folded",),
             has_ids=False,
             is_word=True,
-            only=_that_spoke if _model is Agent else None,
+            only=_that_wrote if _model is Agent else None,
         )
     )

@@ -1,0 +1,145 @@
+"""Export and import over REST, up to 50 MiB; the commands have no limit."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from tempfile import NamedTemporaryFile
+from typing import IO, Annotated, Any, Literal
+
+from django.http import HttpResponse
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import extend_schema
+from rest_framework.parsers import BaseParser
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.settings import api_settings
+from typing_extensions import TypedDict
+
+from ctxhub.core.api.plain_text import PlainText
+from ctxhub.core.api.takes import Takes
+from ctxhub.core.api.views import ProjectViewSet
+from ctxhub.core.kit.caller import ADMIN
+from ctxhub.core.kit.errors import LimitReached
+from ctxhub.core.toolbox.argument_types import About
+from ctxhub.core.transfer.exporting import lines_of
+from ctxhub.core.transfer.importing import Target, import_file
+from ctxhub.core.transfer.staging import FAIL
+
+LINES = "application/x-ndjson"
+MOST_BYTES = 50 * 1024 * 1024
+
+
+class Lines(PlainText):
+    """Renders nothing: an export is answered as it is. An error stays JSON."""
+
+    media_type = LINES
+    format = "jsonl"
+
+
+class LinesBody(BaseParser):
+    """Reads a body of any type: the view reads it as JSON Lines."""
+
+    media_type = "*/*"
+
+    def parse(
+        self, stream: IO[Any], media_type: str | None = None, parser_context: Mapping[str, Any] | None = None
+    ) -> bytes:
+        return bytes(stream.read(MOST_BYTES + 1))
+
+
+class ExportQuery(TypedDict, total=False):
+    with_log: Annotated[
+        bool, About("Also the event log, what agents were given, their use, and what was refused.")
+    ]
+
+
+class ImportQuery(TypedDict, total=False):
+    on_conflict: Annotated[
+        Literal["fail", "skip", "replace"],
+        About(
+            "What becomes of objects that differ from those of the same UUID or name: the import fails (the"
+            " default), they stay as they are, or they become those of the file."
+        ),
+    ]
+    dry_run: Annotated[bool, About("Write nothing; answer what would be new, and the first conflicts.")]
+
+
+class ImportAnswer(TypedDict):
+    """Numbers of objects by kind, and the refs of the first that differ."""
+
+    new: dict[str, int]
+    same: dict[str, int]
+    replaced: dict[str, int]
+    skipped: dict[str, int]
+    conflicts: list[str]
+    refs_left: dict[str, int]
+    dry_run: bool
+
+
+class ExportViewSet(ProjectViewSet):
+    queries = {"retrieve": Takes(ExportQuery)}
+    scopes = {"retrieve": ADMIN}
+    renderer_classes = (*api_settings.DEFAULT_RENDERER_CLASSES, Lines)
+
+    @extend_schema(operation_id="export", responses={(200, LINES): OpenApiTypes.BINARY})
+    def retrieve(self, request: Request, slug: str) -> HttpResponse:
+        """All that the project holds, as JSON Lines: a header, a line for each object, the checksum.
+
+        Of more than 50 MiB: limit_reached; `manage.py export` has no limit.
+        """
+        body = bytearray()
+        for line in lines_of(self.caller.project, with_log=self.query.get("with_log", False)):
+            body += line
+            if len(body) > MOST_BYTES:
+                raise LimitReached(
+                    f"The export has more than {MOST_BYTES // 2**20} MiB.",
+                    hint=f"On the hub's machine: manage.py export FILE --project {self.caller.project.slug}",
+                )
+        name = f"{self.caller.project.slug}.jsonl"
+        headers = {"Content-Disposition": f'attachment; filename="{name}"', "Cache-Control": "no-store"}
+        return HttpResponse(bytes(body), content_type=LINES, headers=headers)
+
+
+class ImportViewSet(ProjectViewSet):
+    queries = {"create": Takes(ImportQuery)}
+    scopes = {"create": ADMIN}
+    parser_classes = (LinesBody,)
+
+    @extend_schema(
+        operation_id="import",
+        request={LINES: OpenApiTypes.BINARY},
+        responses={200: ImportAnswer},
+    )
+    def create(self, request: Request, slug: str) -> Response:
+        """Take an export into the project: all of it, or nothing. At most 50 MiB.
+
+        A bad line is named in the error. Others see the new objects all at once, and are told nothing but that
+        there was an import.
+        """
+        body = request.data if isinstance(request.data, bytes) else b""  # Without a body there is a dict.
+        if len(body) > MOST_BYTES:
+            raise LimitReached(
+                f"The file has more than {MOST_BYTES // 2**20} MiB.",
+                hint=f"On the hub's machine: manage.py import FILE --project {self.caller.project.slug}",
+            )
+        with NamedTemporaryFile(suffix=".jsonl") as file:
+            file.write(body)
+            file.flush()
+            done = import_file(
+                Path(file.name),
+                Target(self.caller.project),
+                on_conflict=self.query.get("on_conflict", FAIL),
+                dry_run=self.query.get("dry_run", False),
+                by=self.caller.agent,
+            )
+        outcome = done.outcome
+        return Response(
+            ImportAnswer(
+                new=+outcome.new,
+                same=+outcome.same,
+                replaced=+outcome.replaced,
+                skipped=+outcome.skipped,
+                conflicts=outcome.conflicts,
+                refs_left=+outcome.bare_refs,
+                dry_run=done.is_dry,
+            )
+        )
