@@ -9,6 +9,7 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from datetime import datetime
+from secrets import token_hex
 from typing import Any
 
 from django.db import connections
@@ -49,6 +50,7 @@ async def deliver_webhooks() -> None:
 class _Worker:
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self._loop = loop
+        self._name = token_hex(8)  # It holds the leases.
         self._woken = asyncio.Event()
         self._is_ending = threading.Event()
         self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="ctxhub-webhooks")
@@ -63,7 +65,7 @@ class _Worker:
             self._woken.clear()
             try:
                 self._collect()
-                plan = await run_in_thread(HUB, plan_deliveries, list(self._running))
+                plan = await run_in_thread(HUB, plan_deliveries, list(self._running), self._name)
             except Exception as error:  # Any error: the next time may succeed.
                 log_failure("delivering webhooks", error, level=logging.WARNING)
                 await asyncio.sleep(SECONDS_AFTER_FAILURE)
@@ -106,7 +108,7 @@ class _Worker:
     def _deliver(self, webhook_id: int) -> None:
         try:
             leave_replaced_if_due()
-            deliver_due(webhook_id, self._is_ending.is_set)
+            deliver_due(webhook_id, self._is_ending.is_set, self._name)
         finally:
             connections.close_all()
 

@@ -3,15 +3,17 @@
 import asyncio
 import threading
 from collections.abc import Callable, Iterator
+from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.db import OperationalError
 from pytest_django import DjangoDbBlocker, Settings
 
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Webhook
 from ctxhub.core.webhooks.rules import schedule
-from ctxhub.core.webhooks.services import due
+from ctxhub.core.webhooks.services import delivering, due
 from ctxhub.core.webhooks.services.webhooks import add_webhook, send_test
 from ctxhub.mcp.webhook_worker import deliver_webhooks
 from memory.decisions.services.decisions import set_decision
@@ -129,6 +131,38 @@ def test_it_ends_after_the_try_under_way_and_leaves_no_lease(ada: Caller, receiv
     assert (row.lease_holder, row.lease_until) == ("", None)
     delivered = row.deliveries.count()
     assert delivered == len(receiver.received)
+
+
+def test_it_goes_on_at_once_when_the_database_is_back(
+    ada: Caller, receiver: Receiver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It has sent, and can neither note it nor give its lease back."""
+    monkeypatch.setattr(delivering, "LEASE", timedelta(days=1))
+    lost = pytest.MonkeyPatch()
+
+    def gone(*_: Any, **__: Any) -> bool:
+        raise OperationalError("gone")
+
+    def gone_and_back(*_: Any) -> None:
+        lost.undo()
+        raise OperationalError("gone")
+
+    def lose_database() -> None:
+        receiver.before_answer = lambda: None
+        lost.setattr(delivering, "mark_webhook", gone)
+        lost.setattr(delivering, "release", gone_and_back)
+
+    def act() -> None:
+        receiver.before_answer = lose_database
+        add_webhook(caller=ada, url=receiver.url)
+        for key in ("a", "b"):
+            set_decision(caller=ada, key=key, value="x")
+        wait_until(lambda: len(receiver.received) >= 3)
+
+    while_delivering(act)
+    assert receiver.refs == ["decision:a", "decision:a", "decision:b"]
+    assert receiver.received[0].delivery == receiver.received[1].delivery
+    assert receiver.received[0].raw == receiver.received[1].raw
 
 
 def test_two_workers_share_without_sending_anything_twice(ada: Caller, receiver: Receiver) -> None:

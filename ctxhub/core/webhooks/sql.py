@@ -122,6 +122,7 @@ class Outlook:
     is_active: bool
     cursor: int
     newest: int
+    holder: str
     lease_until: datetime | None
     head_at: datetime | None
     aside_at: datetime | None
@@ -136,15 +137,15 @@ def read_outlooks() -> list[Outlook]:
     found = sql.rows(
         f"""SELECT w.id, w.project_id, w.is_active, w.cursor,
             coalesce((SELECT max(e.id) FROM core_event e WHERE e.project_id = w.project_id), 0),
-            w.lease_until, ({next_at.format("NOT")}), ({next_at.format("")})
+            w.lease_holder, w.lease_until, ({next_at.format("NOT")}), ({next_at.format("")})
         FROM core_webhook w ORDER BY w.id"""
     )
     return [
         Outlook(
-            *(row_id, project_id, bool(is_active), cursor, newest),
+            *(row_id, project_id, bool(is_active), cursor, newest, holder),
             *(sql.read_time(at) if at else None for at in times),
         )
-        for row_id, project_id, is_active, cursor, newest, *times in found
+        for row_id, project_id, is_active, cursor, newest, holder, *times in found
     ]
 
 

@@ -78,9 +78,13 @@ class Parcel:
         return self.event_id is None
 
 
-def deliver_due(webhook_id: int, is_ending: Callable[[], bool] = lambda: False) -> int:
-    """Deliver what is due, if no other worker does; how many tries were made, at most AT_ONCE."""
-    holder, now = token_hex(8), clock.now()
+def deliver_due(
+    webhook_id: int, is_ending: Callable[[], bool] = lambda: False, holder: str | None = None
+) -> int:
+    """Deliver what is due, if no other worker than `holder` does; how many tries were made, at most
+    AT_ONCE.
+    """
+    holder, now = holder or token_hex(8), clock.now()
     with touch_transaction():
         is_mine = claim(webhook_id, holder, now, now + LEASE)
     if not is_mine:

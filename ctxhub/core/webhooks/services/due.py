@@ -21,11 +21,11 @@ class Plan:
     newest: Mapping[int, int]
 
 
-def plan_deliveries(busy: Collection[int] = ()) -> Plan:
-    """Looks at all webhooks in one query, but for those that are `busy` in this process."""
+def plan_deliveries(busy: Collection[int] = (), holder: str = "") -> Plan:
+    """Looks at all webhooks in one query, but for those that the worker, `holder`, is `busy` with."""
     now = clock.now()
     outlooks = read_outlooks()
-    starts = {each.id: at for each in outlooks if each.id not in busy and (at := _starts(each, now))}
+    starts = {each.id: at for each in outlooks if each.id not in busy and (at := _starts(each, holder, now))}
     later = [at for at in starts.values() if at > now]
     return Plan(
         due=[webhook_id for webhook_id, at in starts.items() if at <= now],
@@ -34,7 +34,7 @@ def plan_deliveries(busy: Collection[int] = ()) -> Plan:
     )
 
 
-def _starts(each: Outlook, now: datetime) -> datetime | None:
+def _starts(each: Outlook, holder: str, now: datetime) -> datetime | None:
     """When there is something to deliver; None: nothing, until an event comes."""
     times = [each.aside_at] if each.aside_at else []
     if each.is_active:
@@ -44,8 +44,10 @@ def _starts(each: Outlook, now: datetime) -> datetime | None:
             times.append(now)
     if not times:
         return None
-    # Who has the lease delivers; if it is gone, others may when the lease ends.
-    return max(min(times), each.lease_until or now)
+    # Who has the lease delivers; if it is gone, others may when the lease ends. A lease of its own that is
+    # not busy was left when the database was away.
+    until = each.lease_until if each.holder != holder else None
+    return max(min(times), until or now)
 
 
 # -- How far this process has looked for events that pass the conditions ---------------------------
