@@ -32,6 +32,7 @@ from memory.decisions.services.decisions import change_decision, set_decision
 from messaging.services.messages import send_message
 from messaging.services.receipts import acknowledge_messages
 from sessions.sittings.services.sessions import save_session
+from tests.databases import database_away
 from tests.hub import LiveHub, RestClient
 from tests.people import MEMBER, VIEWER, person, signed_in
 from tests.streams import Frame, ask, following, open_streams, wait_for_streams
@@ -561,6 +562,17 @@ def test_a_reader_that_leaves_is_forgotten(hub: LiveHub, ada_token: str) -> None
     with following(hub, ada_token):
         assert open_streams() == 1
     wait_for_streams(0)
+
+
+def test_a_database_that_was_away_leaves_no_gap(hub: LiveHub, ada_token: str, ben: Caller) -> None:
+    with following(hub, ada_token) as stream:
+        set_decision(caller=ben, key="before", value="x")
+        assert stream.refs(1) == ["decision:before"]
+        with database_away():
+            answer = ask(hub, EVENTS, ada_token)
+            assert (answer.status, answer.response.headers["Retry-After"]) == (503, "5")
+        set_decision(caller=ben, key="after", value="x")
+        assert stream.refs(1) == ["decision:after"]
 
 
 def slow_reader(hub: LiveHub, token: str, query: str = "", *, project: str = "apollo") -> socket.socket:
