@@ -218,6 +218,12 @@ def test_a_webhook_is_deleted(ada_rest: RestClient) -> None:
     assert ada_rest.delete(f"{WEBHOOKS}{made['id']}/").status == 404
 
 
+def test_a_repeated_key_deletes_one(ada_rest: RestClient) -> None:
+    path, key = f"{WEBHOOKS}{add(ada_rest)['id']}/", {"Idempotency-Key": "k1"}
+    assert [ada_rest.delete(path, key).status for _ in range(2)] == [204, 204]
+    assert not Webhook.unscoped.exists()
+
+
 def test_webhooks_are_filtered_by_kind_and_ordered(ada_rest: RestClient) -> None:
     ids = [add(ada_rest, kind=kind)["id"] for kind in ("json", "slack", "json")]
     assert [item["id"] for item in ada_rest.get(WEBHOOKS).body["items"]] == ids[::-1]

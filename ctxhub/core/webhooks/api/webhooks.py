@@ -192,7 +192,12 @@ class WebhookViewSet(ProjectViewSet):
     @extend_schema(responses={204: None})
     def destroy(self, request: Request, slug: str, webhook_id: int) -> Response:
         """Delete it with its deliveries. What waits is not sent."""
-        self.once(lambda: delete_webhook(caller=self.caller, webhook_id=webhook_id))
+
+        def delete() -> dict[str, Any]:
+            delete_webhook(caller=self.caller, webhook_id=webhook_id)
+            return {"ref": f"webhook:{webhook_id}", "result": "deleted"}
+
+        self.once(delete)
         return Response(status=204)
 
     @extend_schema(responses={202: TestedWebhook})
