@@ -32,6 +32,7 @@ from schemathesis.specs.openapi.schemas import OpenApiSchema
 from ctxhub.core.accounts.services.access_tokens import create_token
 from ctxhub.core.api import openapi
 from ctxhub.core.models import Project
+from ctxhub.mcp import event_streams
 from tests.hub import LiveHub, RestClient
 
 OPENAPI = {"Accept": "application/vnd.oai.openapi+json"}
@@ -207,18 +208,27 @@ def test_a_lists_filters_are_declared(schema: Document) -> None:
 # -- The answers -----------------------------------------------------------------------------------
 
 
+@pytest.fixture
+def streams_that_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A stream ends when it has told what there is, instead of waiting for more."""
+
+    async def rest(stream: event_streams._Stream) -> None:
+        stream.end()
+
+    monkeypatch.setattr(event_streams._Stream, "_rest", rest)
+
+
+@pytest.mark.usefixtures("streams_that_end")
 def test_answers_conform_to_the_schema(api: OpenApiSchema, apollo: Project) -> None:
     token = create_token(project=apollo, scopes=["read", "write", "admin"]).secret
     problems = []
     for result in api.get_all_operations():
         assert isinstance(result, Ok)
         operation = result.ok()
-        if operation.path.endswith("/events/"):
-            continue  # Its answer never ends: tests/mcp/test_event_streams.py.
         try:
             _try_out(operation, GenerationMode.POSITIVE, 4, token)
             # Only on SQLite: invalid input is refused before it reaches the database.
-            if operation.body and connection.vendor == "sqlite":
+            if (operation.body or operation.path.endswith("/events/")) and connection.vendor == "sqlite":
                 _try_out(operation, GenerationMode.NEGATIVE, 2, token)
         except FailureGroup as failure:
             problems.append(f"{operation.label}: {failure}")
@@ -294,6 +304,9 @@ def _excluded(case: Case[Any], response: Response) -> list[Any]:
     is_expected = response.status_code == 412 or "/call/" in case.path
     if is_expected or any(re.search(expected, message) for expected in REFUSED):
         excluded.append(positive_data_acceptance)
+    if response.headers.get("content-type", [""])[0].startswith(EVENTS):
+        # The schema is that of the whole text; schemathesis would hold each event to it.
+        excluded.append(response_schema_conformance)
     return excluded
 
 
