@@ -126,8 +126,16 @@ def test_discord_mentions_nobody_and_escapes() -> None:
     assert r"\*\@everyone\* \<\@U1\> & \`a\`" in sent["content"]
     assert f"](<{LINK}>)" in sent["content"]
     assert "](y" not in sent["content"].replace(r"\]\(y", "")
-    long = letter("decision", "created", "decision:" + "*" * 1_000, {"note": "*" * 5_000}, agent="*" * 1_000)
-    assert len(body(WebhookKind.DISCORD, long)["content"]) <= 2_000
+
+
+@pytest.mark.parametrize("character", ["*", "&", "😀", "a"])
+def test_chats_take_the_longest_sentences(character: str) -> None:
+    data = {"to": [character * 100] * 9, "priority": "high", "note": character * 5_000}
+    long = letter("message", "sent", "message:" + character * 1_000, data, agent=character * 1_000)
+    units = body(WebhookKind.DISCORD, long)["content"].encode("utf-16-le")
+    assert 2_000 < len(units) <= 2 * 2_000
+    assert 1_000 < len(body(WebhookKind.SLACK, long)["text"]) <= 40_000
+    assert 1_000 < len(body_of(WebhookKind.TEAMS, long)) <= 28 * 1_024
 
 
 def test_teams_gets_a_card_of_plain_runs() -> None:
