@@ -236,6 +236,7 @@ def test_what_an_answer_means(ada: Caller, receiver: Receiver, status: int, beco
     deliver_due(row.pk)
     assert states(row) == [becomes]
     assert len(receiver.received) == 1  # A redirect is not followed.
+    assert bool(row.deliveries.get().problem) is (300 <= status < 400)
 
 
 @pytest.mark.parametrize(

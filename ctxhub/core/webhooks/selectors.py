@@ -46,7 +46,7 @@ class DeliveryItem(TypedDict):
     next: Annotated[str | None, About("When it is tried again.", {"format": "date-time"})]
     code: Annotated[int | None, About("The HTTP status of the last answer.")]
     answer: Annotated[str, About("The first KiB of the last answer.")]
-    problem: Annotated[str, About("Why there was no answer.")]
+    problem: Annotated[str, About("Why there was no answer, or why it does not count.")]
     created: Time
     tried: Time | None
 

@@ -11,7 +11,7 @@ LATER = (408, 425, 429)
 
 @frozen
 class Outcome:
-    """`code` and `answer` (its first KiB) of the receiver, or the `problem` that there was instead.
+    """`code` and `answer` (its first KiB) of the receiver, or the `problem` instead of them or with them.
 
     `retry_after`: how long the receiver asks to wait.
     """

@@ -22,6 +22,7 @@ SECONDS = 5.0
 SECONDS_TO_CONNECT = 2.0
 ANSWER_BYTES = 1024
 PATH_IS_SECRET_FROM = 8
+REDIRECTED = "It leads elsewhere, and redirects are not followed."
 
 
 class CannotReach(Exception):
@@ -112,7 +113,8 @@ def _outcome(connection: socket.socket, until: float, target: Target) -> Outcome
     if len(target.path) >= PATH_IS_SECRET_FROM:  # Error pages repeat what was asked for.
         text = text.replace(target.path, "/…")
     wait = read_retry_after(response.getheader("Retry-After"), clock.now())
-    return Outcome(code=response.status, answer=text, retry_after=wait)
+    problem = REDIRECTED if 300 <= response.status < 400 else ""
+    return Outcome(code=response.status, answer=text, problem=problem, retry_after=wait)
 
 
 class _Answering:
