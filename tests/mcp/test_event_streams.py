@@ -184,6 +184,7 @@ def test_a_lease_that_was_taken_from_the_agent_is_its_own_concern(
     [
         ({"nouns": "decison"}, "nouns: 'decison' is not known"),
         ({"nouns": "hub"}, "nouns: 'hub' is not known"),
+        ({"nouns": "webhook"}, "nouns: 'webhook' is not known"),
         ({"verbs": "creatid"}, "verbs: 'creatid' is not known"),
         ({"mine": "perhaps"}, "mine"),
         ({"since": "soon"}, "since: 'soon' is not a time"),

@@ -39,6 +39,8 @@ LAST_ID = "Last-Event-ID"
 
 # Nouns of the log that nothing else is registered for.
 _MORE_NOUNS = ("config",)
+# Their events are the hub's, which streams leave out.
+_OF_THE_HUB = ("webhook",)
 _NO_STREAM = "Event streams need an ASGI server, such as manage.py serve; this one is WSGI."
 _INSTEAD = "Ask updates/ again and again instead, with its cursor as since."
 
@@ -183,7 +185,9 @@ def _clean_last_id(value: str) -> EventCursor | None:
 
 
 def _known_noun(word: str) -> str:
-    nouns = [noun for noun in registry.all_nouns() if not noun.earlier_states_of]
+    nouns = [
+        noun for noun in registry.all_nouns() if not noun.earlier_states_of and noun.kind not in _OF_THE_HUB
+    ]
     plurals = {noun.plural: noun.kind for noun in nouns}
     kinds = [*plurals.values(), *_MORE_NOUNS]
     noun = word.lower()
