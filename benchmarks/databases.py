@@ -6,7 +6,7 @@ import sqlite3
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
@@ -127,24 +127,39 @@ class PostgresDatabases:
 def databases(engine: Engine) -> Iterator[Databases]:
     """The databases of `engine`; for PostgreSQL on the server of DATABASE_URL, else on a temporary one."""
     with ExitStack() as stack:
-        home = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="ctxhub-bench-")))
         if engine is Engine.SQLITE:
-            yield SqliteDatabases(home)
+            yield SqliteDatabases(stack.enter_context(_home()))
             return
         url = os.environ.get("DATABASE_URL", "")
         if not postgres.names_a_server(url):
-            url = stack.enter_context(_temporary_server()).url
-        factory = PostgresDatabases(url, home)
-        stack.callback(factory.drop_all)
-        yield factory
+            url = stack.enter_context(temporary_server()).url
+        yield stack.enter_context(databases_of(url))
 
 
 @contextmanager
-def _temporary_server() -> Iterator[postgres.Server]:
+def databases_of(server_url: str) -> Iterator[Databases]:
+    """Databases of this PostgreSQL server."""
+    with _home() as home:
+        factory = PostgresDatabases(server_url, home)
+        try:
+            yield factory
+        finally:
+            factory.drop_all()
+
+
+@contextmanager
+def _home() -> Iterator[Path]:
+    with tempfile.TemporaryDirectory(prefix="ctxhub-bench-") as folder:
+        yield Path(folder)
+
+
+@contextmanager
+def temporary_server(settings: Mapping[str, str] = postgres.NO_CHANGES) -> Iterator[postgres.Server]:
+    """A PostgreSQL server of its own. `settings`: what differs from those of the tests."""
     programs = postgres.debian_programs() or postgres.bundled_programs()
     if programs is None:
         raise SystemExit(postgres.NO_SERVER)
-    with postgres.temporary_server(programs) as server:
+    with postgres.temporary_server(programs, settings) as server:
         yield server
 
 

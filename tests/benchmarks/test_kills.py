@@ -2,20 +2,40 @@
 
 import os
 from dataclasses import replace
+from random import Random
 
-from benchmarks import kills
-from benchmarks.databases import Engine, databases
+import pytest
+
+from benchmarks import kills, webhooks
+from benchmarks.database_kills import SETTINGS, DatabaseKills
+from benchmarks.databases import Engine, databases, databases_of, temporary_server
 from benchmarks.ledger import Findings, Ledger
 from tests.postgres import names_a_server
 
 ROUNDS = 2
 
 
-def test_a_killed_server_loses_and_doubles_nothing() -> None:
-    engine = Engine.POSTGRES if names_a_server(os.environ.get("DATABASE_URL", "")) else Engine.SQLITE
+@pytest.fixture
+def engine() -> Engine:
+    """That the tests run on."""
+    return Engine.POSTGRES if names_a_server(os.environ.get("DATABASE_URL", "")) else Engine.SQLITE
+
+
+def test_a_killed_server_loses_and_doubles_nothing(engine: Engine) -> None:
     with databases(engine) as factory:
         findings = kills.measure(factory, rounds=ROUNDS, seconds=0.5)
     assert findings.is_clean, findings
+
+
+@pytest.mark.django_db  # So that it runs on PostgreSQL, where it has a server of its own.
+def test_a_killed_database_keeps_nothing_from_webhooks_and_streams(engine: Engine) -> None:
+    if engine is not Engine.POSTGRES:
+        pytest.skip("SQLite is no process.")
+    plan = webhooks.Plan(events=100, database_kills=1, followers=1)
+    with temporary_server(SETTINGS) as server, databases_of(server.url) as factory:
+        found = webhooks.measure(factory, plan, DatabaseKills(server, Random(1)))
+    assert found.is_clean, found
+    assert found.streams_opened == 1
 
 
 def test_findings_are_clean_only_if_something_was_written_and_nothing_is_wrong() -> None:
