@@ -36,9 +36,9 @@ class Document:
 
     `unshown` is indexed but never shown: names of scopes, globs. `at`: when it last changed. `layer_id`,
     `agent_id` and `context_id` are for filters. `mark` follows the title in answers and says why the object
-    is not in force ("deprecated"); it then ranks lower. `also`: further scope words, for filters of its noun.
-    `owner_id`: for an earlier state the row of its object, and `ref` is that object's; `now`: what holds
-    instead, a few words. `version`: that of its
+    is not in force ("deprecated"); it then ranks lower. `also`: further scope words, for filters of its noun,
+    or how they are made, since only the index asks for them. `owner_id`: for an earlier state the row of its
+    object, and `ref` is that object's; `now`: what holds instead, a few words. `version`: that of its
     content, not indexed, for the record of what agents were given. `readable`: start and end in the body of
     the text that `get` reads by lines, if there is one.
     """
@@ -53,7 +53,7 @@ class Document:
     layer_id: int | None = None
     context_id: int | None = None
     mark: str = ""
-    also: Sequence[str] = ()
+    also: "Sequence[str] | ScopeWords" = ()
     unshown: Sequence[str] = ()
     owner_id: int | None = None
     version: str = ""
@@ -72,6 +72,17 @@ class Document:
     @property
     def shown_mark(self) -> str:
         return f"{self.mark}, now {self.now}" if self.now else self.mark
+
+
+@frozen
+class ScopeWords:
+    """The scope words that `make` makes of a text."""
+
+    make: Callable[[str], Sequence[str]]
+    text: str
+
+    def made(self) -> Sequence[str]:
+        return self.make(self.text)
 
 
 @frozen
@@ -176,7 +187,8 @@ def scope_words(project_id: int, kind: str, document: Document) -> str:
     ids = (("A", document.agent_id), ("L", document.layer_id), ("C", document.context_id))
     words = [f"P{project_id}", kind_word(kind), *(f"{letter}{pk}" for letter, pk in ids if pk is not None)]
     words += [OVER] if document.mark else []
-    return " ".join([*words, *(tag_word(tag) for tag in document.tags), *document.also])
+    also = document.also.made() if isinstance(document.also, ScopeWords) else document.also
+    return " ".join([*words, *(tag_word(tag) for tag in document.tags), *also])
 
 
 def kind_word(kind: str) -> str:

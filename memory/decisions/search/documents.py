@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from ctxhub.core.kit.sql import Reading
-from ctxhub.core.search.documents import EARLIER, Document, earlier_text, layer_word
+from ctxhub.core.search.documents import EARLIER, Document, ScopeWords, earlier_text, layer_word
 from ctxhub.core.text.glob_syntax import not_exempting
 from ctxhub.core.text.readable import as_lines
 from memory.decisions.models.decision import DecisionStatus
@@ -24,7 +24,7 @@ def decision_document(row: DecisionRow) -> Document:
         agent_id=row.agent_id,
         layer_id=row.layer_id,
         mark="" if row.status == DecisionStatus.ACTIVE else row.status_label,
-        also=key_signatures(row.key),
+        also=ScopeWords(key_signatures, row.key),
         unshown=(", ".join(sorted(row.scopes, key=str.casefold)), ", ".join(not_exempting(row.paths))),
         version=row.version,
         readable=(0, len(row.value)),
