@@ -18,6 +18,8 @@ from ctxhub.core.text.token_table import FIRST_LEVEL, NO_RANK, token_table
 # Longer texts are not split into pieces first. Of their different words, only so many characters are merged,
 # so that 1 MiB of random letters takes no longer than 1 MiB of words.
 LONG_TEXT = 32_768
+# Of the pieces that are remembered.
+LONGEST_PIECE = 32
 # In JSON instead of the escapes of a quote, which would separate pieces, and of a backslash. A text that has
 # these characters is not split at quotes.
 QUOTE, BACKSLASH = "\x01", "\x02"
@@ -95,7 +97,7 @@ def _count_text(text: str) -> int:
         return TIME_TOKENS
     at_end = not text[-1].isalnum() and not (text[-1] in ".…" and text[-2:-1].isalnum())
     if text[0].isalnum() or text[0] == " ":
-        return at_end + (_count_plain(text) if " " in text else _count_piece(text))
+        return at_end + (_count_plain(text) if " " in text else _pieces[text])
     signs = _signs.match(text)
     end = signs.end() if signs else 0
     return at_end + 1 + _count_piece(text[:end]) + _count_plain(text[end:])
@@ -115,7 +117,11 @@ def _count_plain(text: str) -> int:
 def _count_piece(piece: str) -> int:
     if not piece.isprintable():
         piece = piece.translate(ESCAPES)
-    return _words.sum_of(_words_in.findall(piece))
+    words = _words_in.findall(piece)
+    # What is one word is remembered as a piece, and not once more as a word.
+    if len(words) == 1 and len(piece) < LONGEST_PIECE:
+        return _count_word(words[0])
+    return _words.sum_of(words)
 
 
 def _count_long(text: str) -> int:
@@ -164,10 +170,10 @@ def _merge(word: str) -> int:
 # Words share most of the pairs that they are merged from, and finding a rank takes 0.7 us.
 _ranks = Counted(lambda piece: token_table().rank(piece), most=8_192, longest=16)
 _characters = Counted(lambda char: token_table().tokens_of_character(char), most=8_192, longest=1)
-_words = Counted(_count_word, most=16_384, longest=200)
-_pieces = Counted(_count_piece, most=4_096, longest=32)
-_after_blank = Counted(lambda piece: _count_piece(f" {piece}"), most=16_384, longest=32)
-_between_texts = Counted(lambda piece: _count_piece(f'"{piece}"'), most=1_024, longest=32)
+_words = Counted(_count_word, most=8_192, longest=200)
+_pieces = Counted(_count_piece, most=4_096, longest=LONGEST_PIECE)
+_after_blank = Counted(lambda piece: _count_piece(f" {piece}"), most=32_768, longest=LONGEST_PIECE)
+_between_texts = Counted(lambda piece: _count_piece(f'"{piece}"'), most=1_024, longest=LONGEST_PIECE)
 _texts = Counted(_count_text, most=1_024, longest=512)
 # An answer is counted more than once.
 counted_texts = Counted(count_pieces, most=16, longest=LONG_TEXT)
