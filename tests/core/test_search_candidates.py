@@ -22,9 +22,9 @@ def weights_of(counts: Mapping[Term, int], total: int = 1_000) -> dict[Term, flo
     return {term: worth(total, count) for term, count in counts.items()}
 
 
-def leading(counts: Mapping[Term, int], *, needs_all: bool = False) -> Sequence[Term]:
+def leading(counts: Mapping[Term, int], *, needs_all: bool = False, is_whole: bool = False) -> Sequence[Term]:
     query = Query(tuple(counts), needs_all=needs_all)
-    return leading_terms(query, weights_of(counts), counts, LIMIT)
+    return leading_terms(query, weights_of(counts), counts, LIMIT, is_whole=is_whole)
 
 
 def index(project: Project, bodies: Sequence[str], kind: str = "decision", first: int = 1) -> None:
@@ -54,6 +54,16 @@ def test_common_words_lead_too_when_rare_words_have_too_few_matches(
     counts: dict[Term, int], expected: list[Term]
 ) -> None:
     assert leading(counts) == expected
+
+
+def test_words_that_outweigh_all_others_lead_when_as_many_passages_have_one_as_are_read() -> None:
+    assert leading({COMMON: 400, RARE: 15}, is_whole=True) == [RARE]
+    assert leading({COMMON: 400, RARE: 14}, is_whole=True) == [RARE, COMMON]
+    assert leading({COMMON: 70, MIDDLE: 60, RARE: 15}, is_whole=True) == [RARE, MIDDLE]
+
+
+def test_they_do_not_when_filters_may_leave_fewer_passages() -> None:
+    assert leading({COMMON: 400, RARE: 15}) == [RARE, COMMON]
 
 
 def test_all_words_lead_without_counts_or_when_all_are_needed() -> None:

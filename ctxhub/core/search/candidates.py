@@ -17,6 +17,8 @@ from ctxhub.core.search.queries import Query, Term
 # questions to 10,000 and 50,000 entries 99.9 % are the same as with all terms.
 ENOUGH = 8
 WORTH_OF_OTHERS = 1.5
+# With this share of the least weight of the rarest terms, rounded as the statement does, others weigh less.
+SCORES_LESS = 0.99
 # Sizes are read for this many times the limit of passages: those with the highest sums of weights.
 SIZES_READ = 3
 # Length normalisation: 1 / (73 + size) is, but for a constant factor, 1 / (0.55 + 0.45 * size / 60).
@@ -68,7 +70,8 @@ def find_candidates(
     `counts`: how many passages of the project have each term; they save reading the rows of common terms.
     """
     counts = counts or {}
-    leading = leading_terms(query, weights, counts, limit)
+    is_whole = len(narrowing.scope) == 1 and not narrowing.since and not query.excluded
+    leading = leading_terms(query, weights, counts, limit, is_whole=is_whole)
     dependent = _dependent_terms(query, leading, counts)
     count = _count(narrowing, query, counts, count_to)
     candidates, counted = _find_best(narrowing, query, weights, limit, count, dependent, leading)
@@ -79,20 +82,30 @@ def find_candidates(
 
 
 def leading_terms(
-    query: Query, weights: Mapping[Term, float], counts: Mapping[Term, int], limit: int
+    query: Query,
+    weights: Mapping[Term, float],
+    counts: Mapping[Term, int],
+    limit: int,
+    *,
+    is_whole: bool = False,
 ) -> Sequence[Term]:
     """Return the rarest terms if they suffice to find the best passages, else all terms.
 
     A passage that has all other terms scores hardly more than one that has one of the rarest, and reading
-    the rows of a common term takes most of a search's time.
+    the rows of a common term takes most of a search's time. If it scores less, and one of the rarest terms
+    is in as many passages as are read, none is missed. `is_whole`: nothing narrows the search, so that all
+    passages that `counts` tells of match.
     """
     if query.needs_all or not counts:
         return query.wanted
     rarest_first = sorted(query.wanted, key=lambda term: weights[term], reverse=True)
-    others, passages = sum(weights[term] for term in rarest_first), 0
+    others, passages, most = sum(weights[term] for term in rarest_first), 0, 0
     for number, term in enumerate(rarest_first, start=1):
         others -= weights[term]
         passages += counts[term]
+        most = max(most, counts[term])
+        if is_whole and most >= SIZES_READ * limit and others <= SCORES_LESS * weights[term]:
+            return rarest_first[:number]
         if passages >= ENOUGH * limit and others <= WORTH_OF_OTHERS * weights[term]:
             return rarest_first[:number]
     return query.wanted
