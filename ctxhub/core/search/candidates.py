@@ -74,7 +74,8 @@ def find_candidates(
     leading = leading_terms(query, weights, counts, limit, is_whole=is_whole)
     dependent = _dependent_terms(query, leading, counts)
     count = _count(narrowing, query, counts, count_to)
-    candidates, counted = _find_best(narrowing, query, weights, limit, count, dependent, leading)
+    of_sums = _count_of_sums(narrowing, query, count, count_to, is_complete=not dependent)
+    candidates, counted = _find_best(narrowing, query, weights, limit, of_sums, dependent, leading)
     if len(candidates) < limit and dependent:
         candidates, counted = _find_best(narrowing, query, weights, limit, count)
     entries = len({candidate.ref for candidate in candidates})
@@ -144,8 +145,9 @@ def _find_best(
     # The subquery ranks by id, worth and size; only the rows of the best are read in full.
     rows = sql.rows(
         f"""
-        WITH best AS MATERIALIZED (
-            SELECT m.id FROM ({dialect.with_sizes(f"{branches}) u WHERE TRUE{clauses}")}) m
+        WITH sums AS MATERIALIZED ({dialect.sums(f"{branches}) u WHERE TRUE{clauses}")}),
+        best AS MATERIALIZED (
+            SELECT m.id FROM ({dialect.with_sizes("sums")}) m
             ORDER BY CAST(m.worth AS double precision) / ({LENGTH_COST} + m.size) DESC, m.id DESC LIMIT %s)
         SELECT (SELECT CASE WHEN count(*) >= %s THEN ({counted}) END FROM best), {COLUMNS}, s.stale,
             s.stale_since, {", ".join(f"CASE WHEN s.stale > 0 THEN {number} END" for number in share)}
@@ -182,6 +184,29 @@ def _count(narrowing: Narrowing, query: Query, counts: Mapping[Term, int], count
         FROM (SELECT count(*) AS objects FROM ({first}) c) f"""
     of_common = [dialect.expression(narrowing.scope, [most_common]), *clause_values, count_to]
     return statement, [count_to, *values, *of_common]
+
+
+def _count_of_sums(
+    narrowing: Narrowing, query: Query, count: Selected, count_to: int, *, is_complete: bool
+) -> Selected:
+    """Return SQL that counts what `count` counts, in the `sums` of the statement around it if these tell it.
+
+    They tell that enough objects match, and if all are first passages and none of an earlier state, how many.
+    `is_complete`: all passages that match are among the sums.
+    """
+    dialect = engine()
+    statement, values = count
+    earlier = dialect.expression([*narrowing.scope, [EARLIER]], query.wanted)
+    known = "WHEN n.earlier = 0 AND n.passages = n.objects THEN n.objects" if is_complete else ""
+    return (
+        f"""
+        SELECT CASE WHEN n.objects - n.earlier >= %s THEN %s {known} ELSE ({statement}) END
+        FROM (
+            SELECT count(*) AS passages, count(CASE WHEN id = id / {PARTS} * {PARTS} THEN 1 END) AS objects,
+                (SELECT count(*) FROM ({dialect.found}) e) AS earlier
+            FROM sums) n""",
+        [count_to, count_to, *values, earlier],
+    )
 
 
 def candidate_of(entry_id: int, kind: str, object_id: int, ref: str, at: Any, *passage: Any) -> Candidate:

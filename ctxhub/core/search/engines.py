@@ -85,10 +85,13 @@ class _Sqlite:
             FROM ({sums}) s CROSS JOIN core_searchentry e
             WHERE e.id = s.id / {PARTS} AND e.kind IN ({kinds})"""
 
-    def with_sizes(self, branches: str) -> str:
+    def sums(self, branches: str) -> str:
+        """Return SQL for the id of each row, its sum of worth, and its size if that costs nothing."""
+        return f"SELECT u.id, sum(u.worth) AS worth FROM ({branches} GROUP BY u.id"
+
+    def with_sizes(self, sums: str) -> str:
         """Return SQL for id, worth and size of the rows with the highest sums of worth."""
-        sums = f"SELECT u.id, sum(u.worth) AS worth FROM ({branches} GROUP BY u.id"
-        most = f"{sums} ORDER BY worth DESC, u.id DESC LIMIT %s"
+        most = f"SELECT id, worth FROM {sums} ORDER BY worth DESC, id DESC LIMIT %s"
         return f"SELECT s.id, s.worth, t.size FROM ({most}) s CROSS JOIN core_searchtext t WHERE t.id = s.id"
 
     def expression(self, scope: Scope, *groups: Sequence[Term]) -> str:
@@ -146,9 +149,11 @@ class _Postgresql:
             row_number() OVER (PARTITION BY s.kind ORDER BY s.worth DESC, s.id DESC) AS place
             FROM ({sums}) s"""
 
-    def with_sizes(self, branches: str) -> str:
-        sums = f"SELECT u.id, u.size, sum(u.worth) AS worth FROM ({branches} GROUP BY u.id, u.size"
-        return f"{sums} ORDER BY worth DESC, u.id DESC LIMIT %s"
+    def sums(self, branches: str) -> str:
+        return f"SELECT u.id, u.size, sum(u.worth) AS worth FROM ({branches} GROUP BY u.id, u.size"
+
+    def with_sizes(self, sums: str) -> str:
+        return f"SELECT id, worth, size FROM {sums} ORDER BY worth DESC, id DESC LIMIT %s"
 
     def expression(self, scope: Scope, *groups: Sequence[Term]) -> str:
         """Match rows that have any term of each group."""
