@@ -9,7 +9,7 @@ from ctxhub.core.kit.sql import Selected
 from ctxhub.core.paths.sql import StaleShare, share_of_stale
 from ctxhub.core.paths.stale_rows import stale_patterns
 from ctxhub.core.search.documents import EARLIER, OVER, PARTS
-from ctxhub.core.search.engines import Narrowing, clauses_of, engine
+from ctxhub.core.search.engines import Narrowing, Scope, clauses_of, engine
 from ctxhub.core.search.queries import Query, Term
 
 # The rarest terms alone select the candidates if they are in ENOUGH times as many passages as the limit, and
@@ -57,6 +57,17 @@ class Candidate(NamedTuple):
     stale_share: StaleShare = StaleShare()
 
 
+class _Asked(NamedTuple):
+    """What is asked for. `of_projects` and `scope`: in which rows, as a condition and as scope words."""
+
+    narrowing: Narrowing
+    query: Query
+    weights: Mapping[Term, float]
+    limit: int
+    of_projects: str
+    scope: Scope
+
+
 def find_candidates(
     narrowing: Narrowing,
     query: Query,
@@ -64,20 +75,25 @@ def find_candidates(
     limit: int,
     count_to: int,
     counts: Mapping[Term, int] | None = None,
+    *,
+    by_row: bool = False,
 ) -> tuple[list[Candidate], int]:
     """Return the best passages, at most `limit`, and the number of matching objects, up to `count_to`.
 
     `counts`: how many passages of the project have each term; they save reading the rows of common terms.
+    `by_row`: as `holds_most` says.
     """
     counts = counts or {}
     is_whole = len(narrowing.scope) == 1 and not narrowing.since and not query.excluded
     leading = leading_terms(query, weights, counts, limit, is_whole=is_whole)
     dependent = _dependent_terms(query, leading, counts)
-    count = _count(narrowing, query, counts, count_to)
-    of_sums = _count_of_sums(narrowing, query, count, count_to, is_complete=not dependent)
-    candidates, counted = _find_best(narrowing, query, weights, limit, of_sums, dependent, leading)
+    within = engine().by_row(narrowing.scope) if by_row else ("", narrowing.scope)
+    asked = _Asked(narrowing, query, weights, limit, *within)
+    count = _count(asked, counts, count_to)
+    of_sums = _count_of_sums(asked, count, count_to, is_complete=not dependent)
+    candidates, counted = _find_best(asked, of_sums, dependent, leading)
     if len(candidates) < limit and dependent:
-        candidates, counted = _find_best(narrowing, query, weights, limit, count)
+        candidates, counted = _find_best(asked, count)
     entries = len({candidate.ref for candidate in candidates})
     return candidates, min(entries, count_to) if counted is None else max(counted, min(entries, count_to))
 
@@ -119,10 +135,7 @@ def _dependent_terms(query: Query, leading: Sequence[Term], counts: Mapping[Term
 
 
 def _find_best(
-    narrowing: Narrowing,
-    query: Query,
-    weights: Mapping[Term, float],
-    limit: int,
+    asked: _Asked,
     count: Selected,
     dependent: Collection[Term] = (),
     leading: Sequence[Term] = (),
@@ -134,12 +147,13 @@ def _find_best(
     integers here: their sum does not depend on the order of addition, so both engines sort alike.
     """
     dialect = engine()
+    narrowing, query, weights, limit, of_projects, scope = asked
     clauses, clause_values = clauses_of(narrowing, query, "u.id")
-    branches = " UNION ALL ".join([dialect.branch] * len(query.wanted))
+    branches = " UNION ALL ".join([f"{dialect.branch}{of_projects}"] * len(query.wanted))
     values: list[Any] = []
     for term in query.wanted:
         groups = [leading, [term]] if term in dependent else [[term]]
-        values += [round(weights[term] * WEIGHT_UNITS), dialect.expression(narrowing.scope, *groups)]
+        values += [round(weights[term] * WEIGHT_UNITS), dialect.expression(scope, *groups)]
     counted, count_values = count
     share, share_values = share_of_stale(narrowing.project_id)
     # The subquery ranks by id, worth and size; only the rows of the best are read in full.
@@ -158,55 +172,56 @@ def _find_best(
     return [candidate_of(*columns) for _, *columns in rows], rows[0][0] if rows else None
 
 
-def _count(narrowing: Narrowing, query: Query, counts: Mapping[Term, int], count_to: int) -> Selected:
+def _count(asked: _Asked, counts: Mapping[Term, int], count_to: int) -> Selected:
     """Return SQL that counts the objects that match, up to `count_to`, and its values.
 
     Mostly the first passages with the most common term alone reach it; these need no DISTINCT. Else an
     object and its earlier states are counted once.
     """
     dialect = engine()
-    clauses, clause_values = clauses_of(narrowing, query, dialect.id)
-    found = f"{dialect.found}{clauses}"
-    values = [dialect.expression(narrowing.scope, query.wanted), *clause_values, count_to]
+    query = asked.query
+    found, values = _found(asked, query)
     of_all = f"""
         SELECT count(*) FROM (
             SELECT DISTINCT e.ref FROM (SELECT DISTINCT a.id / {PARTS} AS id FROM ({found}) a) b
             CROSS JOIN {dialect.entry_of("b.id")} WHERE e.id = b.id LIMIT %s) c"""
     most_common = max(query.wanted, key=lambda term: counts.get(term, 0))
     if counts.get(most_common, 0) < count_to or query.needs_all:
-        return of_all, values
-    common = query.with_wanted([most_common])
-    clauses, clause_values = clauses_of(narrowing, common, dialect.id)
-    first = f"""
-        SELECT 1 FROM ({dialect.found}{clauses}) a WHERE a.id = a.id / {PARTS} * {PARTS} LIMIT %s"""
+        return of_all, [*values, count_to]
+    found, values_of_common = _found(asked, query.with_wanted([most_common]))
+    first = f"SELECT 1 FROM ({found}) a WHERE a.id = a.id / {PARTS} * {PARTS} LIMIT %s"
     statement = f"""
         SELECT CASE WHEN f.objects >= %s THEN f.objects ELSE ({of_all}) END
         FROM (SELECT count(*) AS objects FROM ({first}) c) f"""
-    of_common = [dialect.expression(narrowing.scope, [most_common]), *clause_values, count_to]
-    return statement, [count_to, *values, *of_common]
+    return statement, [count_to, *values, count_to, *values_of_common, count_to]
 
 
-def _count_of_sums(
-    narrowing: Narrowing, query: Query, count: Selected, count_to: int, *, is_complete: bool
-) -> Selected:
+def _count_of_sums(asked: _Asked, count: Selected, count_to: int, *, is_complete: bool) -> Selected:
     """Return SQL that counts what `count` counts, in the `sums` of the statement around it if these tell it.
 
     They tell that enough objects match, and if all are first passages and none of an earlier state, how many.
     `is_complete`: all passages that match are among the sums.
     """
-    dialect = engine()
     statement, values = count
-    earlier = dialect.expression([*narrowing.scope, [EARLIER]], query.wanted)
+    earlier = engine().expression([*asked.scope, [EARLIER]], asked.query.wanted)
     known = "WHEN n.earlier = 0 AND n.passages = n.objects THEN n.objects" if is_complete else ""
     return (
         f"""
         SELECT CASE WHEN n.objects - n.earlier >= %s THEN %s {known} ELSE ({statement}) END
         FROM (
             SELECT count(*) AS passages, count(CASE WHEN id = id / {PARTS} * {PARTS} THEN 1 END) AS objects,
-                (SELECT count(*) FROM ({dialect.found}) e) AS earlier
+                (SELECT count(*) FROM ({engine().found}{asked.of_projects}) e) AS earlier
             FROM sums) n""",
         [count_to, count_to, *values, earlier],
     )
+
+
+def _found(asked: _Asked, query: Query) -> Selected:
+    """Return SQL for the ids of the passages that match, and its values."""
+    dialect = engine()
+    clauses, values = clauses_of(asked.narrowing, query, dialect.id)
+    found = f"{dialect.found}{asked.of_projects}{clauses}"
+    return found, [dialect.expression(asked.scope, query.wanted), *values]
 
 
 def candidate_of(entry_id: int, kind: str, object_id: int, ref: str, at: Any, *passage: Any) -> Candidate:

@@ -118,6 +118,7 @@ def search(
         candidate_limit,
         COUNTED_TO + 1,
         prepared.counts,
+        by_row=prepared.by_row,
     )
     matching = ranked = rank(candidates, prepared.weights)
     if len(candidates) < candidate_limit:
