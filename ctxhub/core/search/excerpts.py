@@ -1,7 +1,7 @@
 """Finds the hits of a query in a text, and builds an excerpt within a budget of tokens."""
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
@@ -171,7 +171,7 @@ class _Passage:
         reach = self.size if self.is_short else max((self.size - _length(self.core)) // 2, LEAST_AROUND)
         found = widened(text, self.core, self.sentence, reach)
         least = _length(self.core) + 2 * LEAST_AROUND
-        return [span for span in found if _length(span) >= least] or found[-1:]
+        return found[bisect_left(found, least, key=_length) :] or found[-1:]
 
 
 class _Draft:
@@ -195,7 +195,7 @@ class _Draft:
 
     def cost_with(self, span: Span) -> int:
         if span not in self._costs:
-            self._costs[span] = count_tokens(self._shown(_joined([*self.taken, span], self.text)))
+            self._costs[span] = count_tokens(self._shown(self._with(span)))
         return self._costs[span]
 
     def has_room_for(self, span: Span) -> bool:
@@ -207,7 +207,7 @@ class _Draft:
             return False
         self.first = self.first if self.taken else span
         self._tokens, self._costs = self.cost_with(span), {}
-        self.taken = _joined([*self.taken, span], self.text)
+        self.taken = self._with(span)
         return True
 
     def take_widest(self, spans: Sequence[Span]) -> bool:
@@ -216,6 +216,9 @@ class _Draft:
             return bool(spans)
         fitting = bisect_right(spans, self.max_tokens, key=self.cost_with)
         return fitting > 0 and self.take(spans[fitting - 1])
+
+    def _with(self, span: Span) -> list[Span]:
+        return _joined([*self.taken, span], self.text) if self.taken else [span]
 
     def _shown(self, spans: Sequence[Span]) -> str:
         shown = [self.text[start:end].strip().removesuffix(" ·") for start, end in spans]

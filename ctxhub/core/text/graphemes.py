@@ -1,6 +1,7 @@
 """Boundaries of sentences, words and graphemes, where a text may be cut."""
 
 import unicodedata
+from itertools import accumulate
 
 from ctxhub.core.text.lazy_patterns import lazy_pattern
 
@@ -34,7 +35,7 @@ def sentences(text: str) -> list[Span]:
 
 def breaks(text: str, start: int, end: int) -> list[int]:
     """Return the offsets between `start` and `end` where neither a word nor a grapheme is cut."""
-    offsets = [match.start() for match in _ATOM.finditer(text, start, end)][1:]
+    offsets = list(accumulate(map(len, _ATOM.findall(text, start, end)), initial=start))[1:-1]
     if text.isascii():
         return offsets
     return [offset for offset in offsets if text[offset] < "\x80" or not is_tail(text, offset)]
@@ -46,14 +47,16 @@ def widened(text: str, core: Span, within: Span, reach: int) -> list[Span]:
     first, last = max(within[0], start - reach), min(within[1], end + reach)
     offsets = [*breaks(text, first, start), *breaks(text, end, last)]
     offsets += [offset for offset in (first, last) if offset in within]
+    distances = [start - offset if offset < start else offset - end for offset in offsets]
     found = [(start, end)]
-    for offset in sorted(offsets, key=lambda offset: max(start - offset, offset - end)):
+    for place in sorted(range(len(offsets)), key=distances.__getitem__):
+        offset = offsets[place]
         if offset < start:
             start = offset
         elif offset > end:
             end = offset
         found.append((start, end))
-    return [span for span in found if span[0] < span[1]]
+    return found if found[0][0] < found[0][1] else [span for span in found if span[0] < span[1]]
 
 
 def characters(text: str, start: int, reach: int) -> list[Span]:
@@ -75,6 +78,8 @@ def is_tail(text: str, at: int) -> bool:
 def whole_graphemes(text: str, span: Span) -> Span:
     """Return the span, widened to whole graphemes at both ends."""
     start, end = span
+    if text.isascii():
+        return span
     while start > 0 and is_tail(text, start):
         start -= 1
     while end < len(text) and is_tail(text, end):
