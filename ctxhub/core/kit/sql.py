@@ -130,7 +130,9 @@ def _for_sqlite(statement: str) -> str:
 
 
 def _all_rows(cursor: Any) -> list[tuple[Any, ...]]:
-    found: list[tuple[Any, ...]] = cursor.fetchall() if cursor.description else []
+    # Psycopg makes an object of each column for the description: a tenth of a millisecond for a search.
+    has_rows = cursor.description if is_sqlite() else cursor.pgresult.nfields
+    found: list[tuple[Any, ...]] = cursor.fetchall() if has_rows else []
     return found
 
 
