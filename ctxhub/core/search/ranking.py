@@ -69,7 +69,7 @@ def rank(candidates: Sequence[Candidate], weights: Mapping[Term, float]) -> list
         best_by_ref = earlier if candidate.is_earlier else found
         if candidate.ref not in best_by_ref or score > best_by_ref[candidate.ref][0]:
             best_by_ref[candidate.ref] = score, Ranked(candidate, score / best, parts, lent / best)
-    everything = {term for _, parts in scored for term in parts}
+    everything = {term for _, parts in scored for term in parts} if earlier else set()
     found |= {
         ref: previous
         for ref, previous in earlier.items()
@@ -89,7 +89,7 @@ def _is_better_match(
 
 def occurrences(words: str, term: Term) -> int:
     """Return how often a term, or its best alternative that is there, occurs in a text of words."""
-    times, _ = _occurrences(_padded(words), _counters(term))
+    times, _ = _occurrences(f" {words} ", _counters(term))
     return times
 
 
@@ -97,7 +97,7 @@ def _parts(
     candidate: Candidate, terms: Sequence[tuple[Term, float, Sequence[Counter]]], average: float
 ) -> dict[Term, float]:
     checkpoint()
-    text = _padded(candidate.words)
+    text = f" {candidate.words} "
     length_norm = K1 * (1 - B + B * candidate.size / average)
     status_factor = OVER_WORTH if candidate.is_over else 1.0
     parts = {}
@@ -114,15 +114,17 @@ def _occurrences(text: str, counters: Sequence[Counter]) -> tuple[int, float]:
     for patterns, share in counters:
         times = 0
         for pattern in patterns:
-            times += text.count(pattern)
+            if found := text.count(pattern):
+                times += found if pattern + pattern[1:] not in text else _side_by_side(text, pattern)
         if times:
             return times, share
     return 0, 0.0
 
 
-def _padded(words: str) -> str:
-    """Put a blank on both sides of each word, so that `str.count` finds adjacent words."""
-    return f" {words.replace(' ', '  ')} "
+def _side_by_side(text: str, pattern: str) -> int:
+    """Count a pattern that occurs twice in a row, where both need the blank between them."""
+    inner = pattern[1:-1].replace(" ", "  ")
+    return text.replace(" ", "  ").count(f" {inner}{pattern[-1]}")
 
 
 def _counters(term: Term) -> Sequence[Counter]:
@@ -132,4 +134,4 @@ def _counters(term: Term) -> Sequence[Counter]:
 
 def _patterns(term: Term) -> Sequence[str]:
     end = "" if term.prefix else " "
-    return [f" {'  '.join(words)}{end}" for words in term.spellings]
+    return [f" {' '.join(words)}{end}" for words in term.spellings]
