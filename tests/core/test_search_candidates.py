@@ -7,7 +7,7 @@ import pytest
 
 from ctxhub.core.models import Project
 from ctxhub.core.search.candidates import Candidate, find_candidates, leading_terms
-from ctxhub.core.search.documents import Document, kind_word
+from ctxhub.core.search.documents import EARLIER, Document, kind_word
 from ctxhub.core.search.engines import Narrowing
 from ctxhub.core.search.queries import Query, Term
 from ctxhub.core.search.ranking import worth
@@ -96,3 +96,32 @@ def test_counting_stops_at_count_to(apollo: Project) -> None:
     index(apollo, ["lock"] * 30 + ["pelican"] * 10)
     counts = {COMMON: 30, RARE: 10}
     assert [candidates_of(apollo, counts, count_to=n)[1] for n in (1, 20, 31, 41)] == [1, 20, 31, 40]
+
+
+@pytest.mark.every_engine
+def test_an_object_and_its_earlier_states_are_counted_once(apollo: Project) -> None:
+    index(apollo, ["lock"] * 8)
+    earlier = [Document(n, f"{n}", "", "lock", NOON, also=[EARLIER]) for n in (7, 8, 9)]
+    index_documents(apollo.pk, "memory", earlier)
+    assert candidates_of(apollo, {COMMON: 11})[1] == 9
+    assert [candidates_of(apollo, {COMMON: 9}, count_to=n)[1] for n in (8, 10)] == [8, 9]
+
+
+@pytest.mark.every_engine
+def test_an_object_of_several_passages_is_counted_once(apollo: Project) -> None:
+    index(apollo, ["lock " * 2_000, *["lock"] * 6])
+    assert candidates_of(apollo, {COMMON: 9})[1] == 7
+
+
+@pytest.mark.every_engine
+def test_the_rows_of_a_project_told_by_themselves_are_its_own(apollo: Project, hermes: Project) -> None:
+    for project in (apollo, hermes):
+        index(project, ["pelican", "pelican and lock", *["lock"] * 6])
+    narrowing, query = Narrowing([[f"P{apollo.pk}"]]), Query((COMMON, RARE))
+    counts = {COMMON: 7, RARE: 2}
+    by_list, by_row = (
+        find_candidates(narrowing, query, weights_of(counts, 100), LIMIT, 1_001, counts, by_row=by_row)
+        for by_row in (False, True)
+    )
+    assert by_row == by_list
+    assert by_row[1] == 8
