@@ -10,6 +10,7 @@ from ctxhub.core.events.services.cleanup import cleanup_sometimes
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.failures import log_failure
 from ctxhub.core.models import Project
+from ctxhub.core.transfer.importing import end_cut_off
 from ctxhub.mcp.db_threads import run_in_thread
 from ctxhub.mcp.shares import HUB
 
@@ -23,6 +24,7 @@ async def run_periodic_cleanup() -> None:
         try:
             for project_id in await run_in_thread(HUB, _project_ids):
                 await run_in_thread(HUB, cleanup_sometimes, project_id, clock.now())
+            await run_in_thread(HUB, end_cut_off)
         except Exception as error:  # Any error: the next minute may succeed.
             log_failure("cleaning up", error, level=logging.WARNING)
 

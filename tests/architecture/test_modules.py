@@ -25,6 +25,7 @@ SUBJECTS = (
     "use",
     "toolbox",
     "hub",
+    "transfer",
     "api",
     "admin",
     "webhooks",

@@ -9,9 +9,9 @@ from django.http import HttpResponse
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema
 from rest_framework.parsers import BaseParser
+from rest_framework.renderers import BrowsableAPIRenderer, JSONRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.settings import api_settings
 from typing_extensions import TypedDict
 
 from ctxhub.core.api.plain_text import PlainText
@@ -42,7 +42,7 @@ class LinesBody(BaseParser):
 
     def parse(
         self, stream: IO[Any], media_type: str | None = None, parser_context: Mapping[str, Any] | None = None
-    ) -> bytes:
+    ) -> Any:
         return bytes(stream.read(MOST_BYTES + 1))
 
 
@@ -78,7 +78,7 @@ class ImportAnswer(TypedDict):
 class ExportViewSet(ProjectViewSet):
     queries = {"retrieve": Takes(ExportQuery)}
     scopes = {"retrieve": ADMIN}
-    renderer_classes = (*api_settings.DEFAULT_RENDERER_CLASSES, Lines)
+    renderer_classes = (JSONRenderer, BrowsableAPIRenderer, Lines)
 
     @extend_schema(operation_id="export", responses={(200, LINES): OpenApiTypes.BINARY})
     def retrieve(self, request: Request, slug: str) -> HttpResponse:
@@ -112,10 +112,11 @@ class ImportViewSet(ProjectViewSet):
     def create(self, request: Request, slug: str) -> Response:
         """Take an export into the project: all of it, or nothing. At most 50 MiB.
 
-        A bad line is named in the error. Others see the new objects all at once, and are told nothing but that
-        there was an import.
+        A bad line is named in the error. Others see the new objects all at once, and are told nothing but
+        that there was an import.
         """
-        body = request.data if isinstance(request.data, bytes) else b""  # Without a body there is a dict.
+        given: Any = request.data
+        body = given if isinstance(given, bytes) else b""  # Without a body there is a dict.
         if len(body) > MOST_BYTES:
             raise LimitReached(
                 f"The file has more than {MOST_BYTES // 2**20} MiB.",

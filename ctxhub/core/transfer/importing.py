@@ -194,11 +194,11 @@ def end_cut_off() -> list[str]:
     for work in Import.objects.exclude(state=ImportState.DONE).filter(alive_until__lt=clock.now()):
         if work.state == ImportState.STAGING:
             remove(work)
-            done.append(f"an import of {work.started_at:%Y-%m-%d %H:%M} that was cut off")
+            done.append(f"Removed an import of {work.started_at:%Y-%m-%d %H:%M} that was cut off.")
         elif work.project:
             if work.state == ImportState.MOVING and work.staged_id:
                 move_in_steps(work, work.project.pk, work.staged_id)
             count = sum(index_missing_of(work.project.pk))
             Import.objects.filter(pk=work.pk).update(state=ImportState.DONE, finished_at=clock.now())
-            done.append(f"{count:,} objects indexed of an import that was cut off")
+            done.append(f"Finished an import of {work.started_at:%Y-%m-%d %H:%M}: {count:,} objects indexed.")
     return done

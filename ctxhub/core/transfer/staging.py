@@ -249,9 +249,11 @@ class Staging:
         self._decide(exported, [each for each in known if not each[1].waits])
 
     def _decide(self, exported: Exported, known: Sequence[tuple[Line, Read, int]]) -> None:
+        if not known:
+            return
         assert self._records
         ids = [row_id for _, _, row_id in known]
-        records = {record.object_id: record for record in self._records.read(exported, ids)} if ids else {}
+        records = {record.object_id: record for record in self._records.read(exported, ids)}
         stored = read_stored(exported, ids)
         rows = {row["id"]: row for row in stored.rows}
         for line, read, row_id in known:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-from django.db.models import Exists, Model, OuterRef, QuerySet
+from django.db.models import Exists, Model, OuterRef, Q, QuerySet
 
 from ctxhub.core.models import AccessToken, Agent, Category, Layer, Scope, Tag
 from ctxhub.core.transfer.declaration import Exported, Values, exported_kinds, register
@@ -15,12 +15,12 @@ def folded_name(values: Values) -> Values:
 
 
 def _that_wrote(agents: QuerySet[Any]) -> QuerySet[Any]:
-    """Without those that have a token and have written nothing: tokens are not exported, nor who only looked."""
+    """Without those that have a token and wrote nothing: tokens are not exported, nor who only looked."""
     with_token = AccessToken.unscoped.filter(agent=OuterRef("pk"))
-    silent = Exists(with_token)
+    silent = Q(Exists(with_token))
     for model, column in _columns_of_agents():
         rows = model._base_manager.filter(**{"project": OuterRef("project"), column: OuterRef("pk")})
-        silent &= ~Exists(rows)
+        silent &= ~Q(Exists(rows))
     return agents.exclude(silent)
 
 

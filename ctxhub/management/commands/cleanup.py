@@ -5,6 +5,7 @@ from django.db import connection
 
 from ctxhub.core.events.services.cleanup import cleanup, in_words
 from ctxhub.core.models import Project
+from ctxhub.core.transfer.importing import end_cut_off
 from ctxhub.management.projects import find_project
 from ctxhub.management.refusals import as_command_errors, refuse_unmigrated
 
@@ -24,6 +25,8 @@ class Command(BaseCommand):
             for project in [find_project(slug)] if slug else Project.objects.all():
                 gone = cleanup(project.pk)
                 self.stdout.write(f"{project.slug}: removed {in_words(gone) or 'nothing'}.")
+            for done in end_cut_off():
+                self.stdout.write(done)
             if options["vacuum"]:
                 self._vacuum()
 

@@ -7,6 +7,7 @@ from typing import IO, Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
+from ctxhub.core.models import Project
 from ctxhub.core.transfer.declaration import exported_kinds
 from ctxhub.core.transfer.exporting import counts_of, lines_of
 from ctxhub.management.memory import map_no_file
@@ -26,7 +27,11 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("file", metavar="FILE", help="A new file; - is standard output.")
-        parser.add_argument("--project", help="This one, by its slug; default: the only one there is.")
+        which = parser.add_mutually_exclusive_group()
+        which.add_argument("--project", help="This one, by its slug; default: the only one there is.")
+        which.add_argument(
+            "--all", action="store_true", help="Every project, to SLUG.jsonl in the folder FILE."
+        )
         parser.add_argument(
             "--with-log",
             action="store_true",
@@ -37,19 +42,27 @@ class Command(BaseCommand):
         with as_command_errors():
             refuse_unmigrated()
             map_no_file()
-            project = find_project(options["project"])
-            counts = counts_of(project, exported_kinds(with_log=options["with_log"]))
-            progress = Progress(sum(counts.values()), "objects")
-            lines = lines_of(project, with_log=options["with_log"], progress=progress.of("export"))
-            try:
-                if options["file"] == STDOUT:
-                    _write(lines, sys.stdout.buffer)
-                else:
-                    write_new(Path(options["file"]), lines)
-            finally:
-                progress.close()
+            if not options["all"]:
+                self._export(find_project(options["project"]), options["file"], options["with_log"])
+                return
+            for project in Project.objects.order_by("slug"):
+                self._export(
+                    project, str(Path(options["file"], f"{project.slug}.jsonl")), options["with_log"]
+                )
+
+    def _export(self, project: Project, file: str, with_log: bool) -> None:
+        counts = counts_of(project, exported_kinds(with_log=with_log))
+        progress = Progress(sum(counts.values()), "objects")
+        lines = lines_of(project, with_log=with_log, progress=progress.of("export"))
+        try:
+            if file == STDOUT:
+                _write(lines, sys.stdout.buffer)
+            else:
+                write_new(Path(file), lines)
+        finally:
+            progress.close()
         told = ", ".join(f"{count:,} {kind}" for kind, count in counts.items())
-        self.stderr.write(f"{project.slug} -> {options['file']}: {told}.")
+        self.stderr.write(f"{project.slug} -> {file}: {told}.")
 
 
 def write_new(path: Path, lines: Iterable[bytes]) -> None:
