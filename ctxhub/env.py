@@ -126,17 +126,22 @@ def origin(name: str, default: str) -> str:
     return _read(name, default, to_origin)
 
 
-def database(name: str, default: Path, default_of: str) -> dict[str, Any]:
+def database(
+    name: str, default: Path, default_of: str, *, when_missing: Callable[[Path], object] | None = None
+) -> dict[str, Any]:
     """Django's database settings for the URL in the variable, or without one for the SQLite file `default`.
 
     `default_of` is the variable that names the folder of `default`. The file may be missing if its folder is
     writable. Errors do not repeat the URL: it may contain a password.
+    `when_missing` is called first with the path of a file that is not there, and may make it.
     """
     url = text(name)
     parsed: dict[str, Any] = dict(_parsed(name, url or f"sqlite:///{quote(str(default))}"))
     if parsed["ENGINE"].endswith("sqlite3"):
         file = ROOT / parsed["NAME"]
         reason = ""
+        if when_missing and not os.path.lexists(os.path.realpath(file)):
+            when_missing(Path(os.path.realpath(file)))
         if not os.path.isfile(file):
             reason = _no_file(file) if url else _no_folder(file.parent) or _no_regular_file(file)
         if reason:

@@ -13,6 +13,7 @@ from django.views.decorators.http import require_safe
 
 from ctxhub.core.kit.failures import was_unwritable
 from ctxhub.core.kit.newer_schema import look, unknown_migrations
+from ctxhub.core.kit.restored import has_other_key
 from ctxhub.core.kit.transactions import current_turn
 from ctxhub.core.kit.write_queue import QUEUE, describe
 
@@ -60,8 +61,10 @@ def _stuck_writer() -> str:
 
 
 def _newer_schema() -> str:
-    """What a newer version has applied, if one has migrated the database."""
+    """What a newer version has applied, if one has migrated the database; or that its key is another one."""
     look()
+    if has_other_key():
+        return "restart this process: the hub was restored with another secret key"
     unknown = ", ".join(unknown_migrations())
     return f"restart this process: a newer version has applied {unknown}" if unknown else ""
 

@@ -12,6 +12,7 @@ from ctxhub.core.kit.failures import failure_of, is_outage, is_unwritable, log_f
 from ctxhub.core.kit.newer_schema import NewerSchema, OlderSchema, refuse_newer_schema, refuse_older_schema
 from ctxhub.core.kit.outcomes import telling_outcome
 from ctxhub.core.kit.replaced_file import Removed, Replaced, refuse_replaced
+from ctxhub.core.kit.restored import OtherKey
 
 READS = ("GET", "HEAD", "OPTIONS")
 STRICT = (
@@ -74,7 +75,7 @@ class DatabaseFailures:
                 response = self.get_response(request)
             if is_form:
                 refuse_replaced()
-        except (NewerSchema, OlderSchema, Replaced, Removed) as error:
+        except (NewerSchema, OlderSchema, OtherKey, Replaced, Removed) as error:
             return _failure_page(request, error)
         return response
 
@@ -86,7 +87,7 @@ class DatabaseFailures:
 def _failure_page(request: HttpRequest, error: Exception) -> HttpResponse:
     log_failure(request.path, error)
     failure = failure_of(error)
-    is_refused = is_unwritable(error) or isinstance(error, NewerSchema | Replaced | Removed)
+    is_refused = is_unwritable(error) or isinstance(error, NewerSchema | OtherKey | Replaced | Removed)
     title = "Not saved" if is_refused else "The database does not answer"
     context = {"title": title, "message": failure.message, "hint": failure.hint}
     response = render(request, "503.html", context, status=503)

@@ -3,7 +3,6 @@
 import os
 import socket
 import sys
-from functools import partial
 from typing import Any
 from urllib.parse import quote
 
@@ -11,6 +10,8 @@ from django.utils.functional import SimpleLazyObject
 
 from ctxhub import env
 from ctxhub.core.kit.hub_connection import HubConnection
+from ctxhub.core.kit.replacement import finish
+from ctxhub.core.kit.restored_key import settle_key
 
 BASE_DIR = env.ROOT
 VAR_DIR = env.folder("CTXHUB_VAR_DIR", BASE_DIR / "var")
@@ -20,7 +21,16 @@ WEB = env.flag("CTXHUB_WEB", default=True)
 
 # In a client's environment it names the file of the hooks' log, and the stdio server inherits it.
 DEBUG = not env.names_file("CTXHUB_DEBUG") and env.flag("CTXHUB_DEBUG", default=False)
-_read_key = partial(env.secret_key, "CTXHUB_SECRET_KEY", VAR_DIR / "secret_key", "CTXHUB_VAR_DIR")
+KEY_FILE = VAR_DIR / "secret_key"
+
+
+def _read_key() -> str:
+    """After a restore that was interrupted, the key that belongs to the database."""
+    if not env.text("CTXHUB_SECRET_KEY") and not _database["ENGINE"].endswith("sqlite3"):
+        settle_key(KEY_FILE)
+    return env.secret_key("CTXHUB_SECRET_KEY", KEY_FILE, "CTXHUB_VAR_DIR")
+
+
 # Without a configured key, the hub creates one on first use, so that a failing command leaves no file.
 SECRET_KEY: Any = _read_key() if env.text("CTXHUB_SECRET_KEY") else SimpleLazyObject(_read_key)
 SECRET_KEY_FALLBACKS = env.names("CTXHUB_SECRET_KEY_FALLBACKS")
@@ -42,7 +52,7 @@ X_FRAME_OPTIONS = "DENY"
 # -- The database: SQLite in var/, or what DATABASE_URL names --------------------------------------
 
 DATABASE_URL = env.text("DATABASE_URL", f"sqlite:///{quote(str(VAR_DIR / 'ctxhub.sqlite3'))}")
-_database = env.database("DATABASE_URL", VAR_DIR / "ctxhub.sqlite3", "CTXHUB_VAR_DIR")
+_database = env.database("DATABASE_URL", VAR_DIR / "ctxhub.sqlite3", "CTXHUB_VAR_DIR", when_missing=finish)
 DATABASES: dict[str, dict[str, Any]] = {"default": _database}
 _database["ATOMIC_REQUESTS"] = False  # A read inside atomic() would be a writer: see docs/decisions/0003.
 

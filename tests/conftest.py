@@ -24,7 +24,7 @@ from ctxhub.core.accounts.services import agents, visitors
 from ctxhub.core.accounts.services.access_tokens import create_token, forget_tokens
 from ctxhub.core.accounts.services.projects import create_project
 from ctxhub.core.events.services import cleanup as retention
-from ctxhub.core.kit import clock, failures, newer_schema
+from ctxhub.core.kit import clock, failures, newer_schema, restored
 from ctxhub.core.kit.background import When, all_writers
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Project
@@ -185,6 +185,7 @@ def nothing_remembered() -> None:
     failures._unwritable_at.clear()
     failures._newer_at.clear()
     newer_schema._known.unknown = newer_schema._known.lacking = ()
+    restored._known.has_other_key = False
     accesses._noted.clear()
     tally._adding_up.clear()
     counts._remembered.clear()

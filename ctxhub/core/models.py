@@ -10,6 +10,7 @@ from ctxhub.core.accounts.models.visit import Visit
 from ctxhub.core.events.models.event import Event
 from ctxhub.core.events.models.tally import Tally
 from ctxhub.core.paths.models import PathPattern, StaleCursor
+from ctxhub.core.records.models import HubRecord
 from ctxhub.core.refusals.models import Refusal
 from ctxhub.core.search.models import SearchEntry, SearchText, SearchWord, TermCount
 from ctxhub.core.toolbox.models import StoredAnswer
@@ -25,6 +26,7 @@ __all__ = [
     "EmptySearch",
     "Event",
     "HeardSession",
+    "HubRecord",
     "Import",
     "Invitation",
     "Layer",

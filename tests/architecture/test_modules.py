@@ -29,6 +29,7 @@ SUBJECTS = (
     "api",
     "admin",
     "webhooks",
+    "records",
 )
 
 

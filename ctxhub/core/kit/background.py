@@ -11,7 +11,7 @@ from typing import Any, Generic, TypeVar
 from django.db import connections
 
 from ctxhub.core.kit.failures import DATABASE_AWAY, log_failure
-from ctxhub.core.kit.replaced_file import leave_replaced, when_replaced
+from ctxhub.core.kit.replaced_file import Replaced, leave_replaced, when_replaced
 
 RETRY_SECONDS = 1.0
 # While the database does not answer, older entries are dropped beyond this number.
@@ -89,7 +89,8 @@ class BackgroundWriter(Generic[T]):
             self._write(entries)
         except Exception as error:  # Nobody waits for the result, and the next entries may be fine.
             log_failure(self._name, error, level=logging.WARNING)
-            return not isinstance(error, DATABASE_AWAY)
+            # The ids are those of the database that was replaced.
+            return isinstance(error, Replaced) or not isinstance(error, DATABASE_AWAY)
         return True
 
     def _start(self) -> None:

@@ -13,6 +13,7 @@ from ctxhub.core.kit.hub_files import Missing
 from ctxhub.core.kit.newer_schema import NewerSchema, OlderSchema, lacking_migrations
 from ctxhub.core.kit.outcomes import may_be_done
 from ctxhub.core.kit.replaced_file import Removed, Replaced
+from ctxhub.core.kit.restored import OtherKey
 from ctxhub.core.kit.write_queue import NoLockFile, QueueTimeout
 
 DATABASE_AWAY = (OperationalError, InterfaceError)
@@ -35,6 +36,10 @@ NEWER_HINT = "Restart this process, which runs the older version; ask the admini
 OLDER = "The database lacks {count} migration(s), the first is {first}: it is of an older version than this."
 OLDER_HINT = "Ask the administrator to run `manage.py setup`."
 REPLACED = "The database was replaced during this call: the one there now has nothing of it. Call again."
+OTHER_KEY = f"The hub was restored with another secret key: restart this process. {NOTHING_WRITTEN}"
+OTHER_KEY_HINT = (
+    "Ask the administrator to restart it; where CTXHUB_SECRET_KEY is set, to set that of the backup."
+)
 MISSING = "The file of the database is not there: it was removed or moved away."
 MISSING_HINT = "The hub goes on as soon as there is one again; ask the administrator."
 LEFT_LOG = (
@@ -81,6 +86,8 @@ def _other_database(error: Exception) -> Failure | None:
     """What is wrong if another database lies at the path, or none."""
     if isinstance(error, Replaced):
         return Failure(REPLACED, retry_after=REPLACED_RETRY_SECONDS)
+    if isinstance(error, OtherKey):
+        return Failure(OTHER_KEY, hint=OTHER_KEY_HINT, retry_after=UNWRITABLE_RETRY_SECONDS)
     if is_older(error):
         lacking = lacking_migrations()
         return Failure(OLDER.format(count=len(lacking), first=lacking[0]), hint=OLDER_HINT)
@@ -102,6 +109,8 @@ def log_failure(what: str, error: Exception, *, level: int = logging.ERROR) -> N
         _log_other_schema(level, what, f"restart this process, {reason}")
     elif isinstance(error, OlderSchema):
         _log_other_schema(level, what, f"run `manage.py setup`, {reason}")
+    elif isinstance(error, OtherKey):
+        _log_other_schema(level, what, f"restart this process, {reason}")
     elif is_unwritable(error):
         note_unwritable()
         logger.log(level, "%s failed: the database cannot be written (%s)", what, reason)

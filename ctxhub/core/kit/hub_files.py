@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+from ctxhub.core.kit.replacement import finish
+
 APPLICATION_ID = 0x63747868  # "ctxh", in the header of every hub that setup or migrate made.
 APPS = frozenset({"core", "memory"})
 """A database with applied migrations of both is a hub's."""
@@ -41,14 +43,21 @@ def open_hub(path: Path) -> int:
     the file. So a file is looked at once, and before SQLite opens it.
     """
     with _lock:
-        try:
-            found = os.stat(path)
-        except OSError as error:
-            raise _no_file(path, error) from error
+        found = _stat(path)
         key = (found.st_dev, found.st_ino)
         if key not in _opened:
             _opened[key] = _open_known(path)
         return _opened[key]
+
+
+def _stat(path: Path) -> os.stat_result:
+    """As it is once a replacement that was interrupted is done. Raises NotAHub."""
+    try:
+        if not path.exists():
+            finish(path)
+        return os.stat(path)
+    except OSError as error:
+        raise _no_file(path, error) from error
 
 
 def _open_known(path: Path) -> int:

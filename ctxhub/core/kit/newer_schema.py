@@ -15,6 +15,7 @@ from django.apps import apps
 from django.conf import settings
 from django.db import Error, OperationalError, connection
 
+from ctxhub.core.kit import restored
 from ctxhub.core.kit.replaced_file import when_replaced
 
 SECONDS_BETWEEN_LOOKS = 20.0
@@ -124,7 +125,8 @@ def _replaced() -> Mapping[Migration, frozenset[Migration]]:
 
 
 def look() -> None:
-    """Look of which version the database is: one query, outside of any call. Never fails."""
+    """Look of which version the database is, and whether it was restored: two queries. Never fails."""
+    restored.look()
     _known.looked_at, _known.is_to_look = time.monotonic(), False
     try:
         applied = _applied()
@@ -167,7 +169,11 @@ def lacking_migrations() -> tuple[str, ...]:
 
 
 def refuse_older_schema() -> None:
-    """Raise OlderSchema for any call, if the database lacks migrations. Costs no query while all is well."""
+    """Raise OlderSchema for any call, if the database lacks migrations. Costs no query while all is well.
+
+    Raises OtherKey, too: the two are told before anything else.
+    """
+    restored.refuse_other_key()
     if _known.is_to_look or _known.lacking:
         look()
     if _known.lacking:

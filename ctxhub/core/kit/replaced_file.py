@@ -121,7 +121,7 @@ _thread = _Thread()
 
 
 def switches() -> int:
-    """How often this process went on with another file. A caller found before is one of another database."""
+    """How often this process went on with another database: a caller found before is not of this one."""
     return _state.switches
 
 
@@ -153,6 +153,12 @@ def _switch(seen: _Seen, file: FileId) -> None:
         if seen.file == file:
             return
         seen.file = file
+    forget_all()
+
+
+def forget_all() -> None:
+    """Let the process forget what it remembers: it goes on with another database."""
+    with _state.lock:
         _state.switches += 1
     for forget in when_replaced:
         forget()

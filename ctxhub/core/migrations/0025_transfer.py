@@ -18,7 +18,7 @@ def give_uuids(apps: Any, schema_editor: Any) -> None:
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('core', '0023_webhooks'),
+        ('core', '0024_hub_records'),
     ]
 
     operations = [

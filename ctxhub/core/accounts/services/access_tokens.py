@@ -20,6 +20,7 @@ from ctxhub.core.kit.failures import is_unwritable, log_failure
 from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.kit.inputs import WORD_LENGTH, clean_new_name
 from ctxhub.core.kit.replaced_file import when_replaced
+from ctxhub.core.kit.restored import refuse_other_key
 from ctxhub.core.kit.transactions import try_touch_transaction, write_transaction
 from ctxhub.core.models import AccessToken, Agent, Project
 from ctxhub.core.toolbox.rates import count_request
@@ -140,6 +141,8 @@ def verify(secret: str) -> Caller:
     with _lock:
         generation = _generation
     row = find_token(secret)
+    if row is None:
+        refuse_other_key()
     _refuse_unusable(secret, row)
     assert row is not None
     caller = _caller(row)
