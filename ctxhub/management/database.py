@@ -143,9 +143,11 @@ def _turn(say: Callable[[str], object]) -> Iterator[int]:
                     yield int(is_mine)
                     return
             if time.monotonic() - started > SECONDS_TO_WAIT:
-                raise CommandError("Another setup or migrate of this hub has been at work for 10 minutes.")
+                raise CommandError(
+                    "Another setup, migrate or restore of this hub has been at work for 10 minutes."
+                )
             if not is_told:
-                say("Another setup or migrate of this hub is at work: waiting for it.")
+                say("Another setup, migrate or restore of this hub is at work: waiting for it.")
                 is_told = True
             time.sleep(SECONDS_BETWEEN_TRIES)
 
@@ -165,6 +167,11 @@ def _server_lock() -> Iterator[Callable[[], AbstractContextManager[int]]]:
                 yield own.info.backend_pid if found and found[0] else 0
 
         yield try_server_lock
+
+
+def own_backends() -> list[int]:
+    """PostgreSQL's processes of the connections that this process has for its turn."""
+    return [backend] if (backend := _at_work.get()) else []
 
 
 def refuse_beside_others(*, ask: Ask) -> None:

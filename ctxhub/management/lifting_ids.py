@@ -48,13 +48,22 @@ def lift_ids(replaced: Path | None = None) -> Lifted:
         except Unreadable as error:
             since = str(error)
     with touch_transaction():
-        now = _sqlite_ids() if sql.is_sqlite() else _postgresql_ids()
-        wanted = {
-            name: max(last, given.get(name, 0)) if given else _beyond(last) for name, last in now.items()
-        }
-        higher = {name: last for name, last in wanted.items() if last > now[name]}
+        now = given_ids()
+        higher = higher_ids(now, given)
         _set(higher)
     return Lifted(len(higher), len(now), "" if given else since)
+
+
+def higher_ids(now: Ids, given: Ids | None, *, are_all: bool = True) -> Ids:
+    """What to lift the sequences to that have to be lifted: above those `given`, without them by 1,000,000.
+
+    Both, unless the ones given `are_all` that agents can have seen.
+    """
+    wanted = {
+        name: max(last if given and are_all else _beyond(last), (given or {}).get(name, 0))
+        for name, last in now.items()
+    }
+    return {name: last for name, last in wanted.items() if last > now[name]}
 
 
 def _beyond(last: int) -> int:
@@ -66,33 +75,39 @@ def _beyond(last: int) -> int:
 def _set(ids: Ids) -> None:
     for name, last in ids.items():
         if not sql.is_sqlite():
-            sql.execute("SELECT setval(%s::regclass, %s)", [name, last])
+            sql.execute(SET_ON_POSTGRESQL, [name, last])
         else:
             sql.execute("DELETE FROM sqlite_sequence WHERE name = %s", [name])
             sql.execute("INSERT INTO sqlite_sequence (name, seq) VALUES (%s, %s)", [name, last])
 
 
+SET_ON_POSTGRESQL = "SELECT setval(%s::regclass, %s)"
+
+
 # -- The ids that were given -----------------------------------------------------------------------
 
 
-def _sqlite_ids() -> dict[str, int]:
-    """SQLite notes a table there with its first row."""
-    return dict(
-        sql.rows(
-            """SELECT t.name, coalesce(s.seq, 0) FROM sqlite_master t
-            LEFT JOIN sqlite_sequence s ON s.name = t.name
-            WHERE t.type = 'table' AND t.sql LIKE '%%AUTOINCREMENT%%'"""
-        )
-    )
+def given_ids() -> Ids:
+    """The ids that this database has given."""
+    return dict(sql.rows(_GIVEN_ON_SQLITE.replace("%", "%%") if sql.is_sqlite() else GIVEN_ON_POSTGRESQL))
 
 
-def _postgresql_ids() -> dict[str, int]:
-    return dict(
-        sql.rows(
-            """SELECT format('%%I.%%I', schemaname, sequencename), coalesce(last_value, 0) FROM pg_sequences
-            WHERE schemaname = ANY(current_schemas(false))"""
-        )
-    )
+def lift_file(path: Path, given: Ids | None, *, are_all: bool) -> Lifted:
+    """Lift the ids of another SQLite file, which nobody has open. Raises sqlite3.Error."""
+    with closing(sqlite3.connect(path)) as file, file:
+        now = dict(file.execute(_GIVEN_ON_SQLITE))
+        higher = higher_ids(now, given, are_all=are_all)
+        file.executemany("DELETE FROM sqlite_sequence WHERE name = ?", [(name,) for name in higher])
+        file.executemany("INSERT INTO sqlite_sequence (name, seq) VALUES (?, ?)", higher.items())
+    return Lifted(len(higher), len(now))
+
+
+# SQLite notes a table there with its first row.
+_GIVEN_ON_SQLITE = """SELECT t.name, coalesce(s.seq, 0) FROM sqlite_master t
+    LEFT JOIN sqlite_sequence s ON s.name = t.name
+    WHERE t.type = 'table' AND t.sql LIKE '%AUTOINCREMENT%'"""
+GIVEN_ON_POSTGRESQL = """SELECT format('%%I.%%I', schemaname, sequencename), coalesce(last_value, 0)
+    FROM pg_sequences WHERE schemaname = ANY(current_schemas(false))"""
 
 
 def read_ids(path: Path) -> Ids:
