@@ -16,6 +16,8 @@ import pytest
 from django.db import connection
 
 from ctxhub import env
+from tests.backups import installed
+from tests.core.command_line import MANAGE
 from tests.postgres import bundled_programs, debian_programs
 
 FOLDER = "/var/backups/ctxhub"
@@ -62,9 +64,7 @@ def programs(tmp_path: Path) -> Path:
 
 def commands(name: str) -> str:
     """The block of the section about backups that has this text."""
-    text = (env.ROOT / "docs/team-server.md").read_text()
-    section = text.split("\n## Back up and restore\n")[1].split("\n## ")[0]
-    blocks: list[str] = re.findall(r"^```sh\n(.*?)^```", section, re.MULTILINE | re.DOTALL)
+    blocks: list[str] = re.findall(r"^```sh\n(.*?)^```", section(), re.MULTILINE | re.DOTALL)
     [found] = [block for block in blocks if name in block]
     return found
 
@@ -79,6 +79,28 @@ def run(script: str, checkout: Path, backups: Path, programs: Path, **variables:
         check=True,
         timeout=120,
     )
+
+
+def section() -> str:
+    text = (env.ROOT / "docs/team-server.md").read_text()
+    return text.split("\n## Back up and restore\n")[1].split("\n## ")[0]
+
+
+def test_the_commands_back_up_and_restore(django_db_setup: None, backups: Path) -> None:
+    """As printed, on the engine of the run."""
+    with installed("demo") as at:
+        for name in ("backup", "restore"):
+            [command] = [line for line in commands(f"manage.py {name}").splitlines() if name in line]
+            [file] = backups.iterdir() if name == "restore" else [Path()]
+            script = command.replace(".venv/bin/python manage.py", f"{sys.executable} {MANAGE}")
+            run(script, at.folder, backups, backups, **at.environment, BACKUP=str(file))
+            assert modes(backups) == {each.name: 0o600 for each in backups.iterdir()} != {}
+
+
+def test_timer_and_cron_run_the_same_command() -> None:
+    command = commands("manage.py backup").strip()
+    assert f"ExecStart=/srv/ctxhub/{command}\n" in section()
+    assert f"* * * cd /srv/ctxhub && {command}\n" in section()
 
 
 def modes(folder: Path) -> dict[str, int]:

@@ -142,7 +142,7 @@ def _next_member(file: BinaryIO) -> tuple[str, int]:
     except (tarfile.HeaderError, UnicodeDecodeError) as error:
         raise BadBackup("it is no backup of a hub, or is torn") from error
     if info.type != tarfile.REGTYPE or info.size < 0:
-        raise BadBackup(f"it holds {info.name[:60]!r}, which is no plain file")
+        raise BadBackup(f"it is no backup of a hub: {info.name[:60]!r} in it is no plain file")
     return info.name, info.size
 
 

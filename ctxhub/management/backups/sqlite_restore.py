@@ -76,7 +76,9 @@ def _is_empty() -> bool:
 
 def _refuse_others_file(database: Path) -> None:
     """As another user, the restored file would be one that the hub cannot open."""
-    if database.exists() and database.stat().st_uid != os.geteuid():
+    if not hasattr(os, "geteuid") or not database.exists():  # Windows has no such users.
+        return
+    if database.stat().st_uid != os.geteuid():
         raise CommandError(
             f"{database} belongs to user {database.stat().st_uid}. Run this as that user: sudo -u ..."
         )
