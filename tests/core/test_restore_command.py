@@ -8,10 +8,15 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+from django.core.management.base import CommandError
 from django.db import connection
 
 from ctxhub.core.models import Project
+from ctxhub.management.backups.other_database import connected_to
+from ctxhub.management.backups.restoring import open_backup, restore_into
 from ctxhub.management.lifting_ids import MARGIN
+from ctxhub.management.refusals import refuse_other_schema
+from memory.models import Decision
 from tests.backups import (
     back_up,
     installed,
@@ -28,6 +33,7 @@ from tests.backups import (
     with_key,
 )
 from tests.core.command_line import Installation, installation
+from tests.migrated import copy_on_server, drop_on_server
 from tests.windows import window
 
 SQLITE, POSTGRESQL = (f"ctxhub.management.backups.{engine}_restore" for engine in ("sqlite", "postgresql"))
@@ -267,6 +273,33 @@ def test_a_log_without_its_database_is_not_applied(made: Installation) -> None:
         refused = at.run("restore", str(made.folder / "backups" / "one.tar"))
         assert "lie there without their database: move them away first" in refused.stderr
         assert not (at.folder / "hub.sqlite3").exists()
+
+
+# -- Beside the hub, as a drill does ---------------------------------------------------------------
+
+
+@pytest.fixture
+def empty_database(transactional_db: None, tmp_path: Path) -> Iterator[dict[str, str]]:
+    """The settings of a database in which there is nothing."""
+    if IS_SQLITE:
+        yield {"NAME": str(tmp_path / "drill.sqlite3")}
+        return
+    name = f"{connection.settings_dict['NAME']}_drill"
+    copy_on_server("template0", name)
+    yield {"NAME": name}
+    drop_on_server(name)
+
+
+def test_it_is_restored_into_another_database(made: Installation, empty_database: dict[str, str]) -> None:
+    archive = open_backup(made.folder / "backups" / "one.tar")
+    restore_into(archive, empty_database)
+    with connected_to(empty_database):
+        assert [*Project.objects.values_list("slug", flat=True)] == ["demo"]
+        assert Decision.unscoped.get().key == "kept"
+        refuse_other_schema()
+    assert not Project.objects.exists(), "the hub's own is as before"
+    with pytest.raises((CommandError, FileExistsError)):
+        restore_into(archive, empty_database)
 
 
 # -- Killed ----------------------------------------------------------------------------------------
