@@ -1,5 +1,6 @@
 """`manage.py restore`: all of a backup, or nothing, on the engine of the run."""
 
+import os
 import shutil
 import sqlite3
 import tarfile
@@ -20,6 +21,7 @@ from memory.models import Decision
 from tests.backups import (
     back_up,
     installed,
+    is_root,
     keys_of,
     limited,
     made_unasked,
@@ -171,6 +173,30 @@ def test_what_refers_to_a_hubs_rows_is_not_dropped(at: Installation, backup: Pat
         server.execute("CREATE TABLE monitor (project bigint REFERENCES core_project)")
     refused = at.run("restore", str(backup), "--replace")
     assert "cannot be loaded, and nothing was changed" in refused.stderr
+    assert keys_of(at) == {"kept", "later"}
+
+
+@pytest.mark.skipif(not IS_SQLITE, reason="PostgreSQL has no file.")
+@pytest.mark.parametrize("begins", [100, 4096], ids=["list of tables", "tables"])
+def test_a_damaged_database_is_replaced(at: Installation, backup: Path, begins: int) -> None:
+    """It is what backups are for. Its ids are not known."""
+    with (at.folder / "hub.sqlite3").open("r+b") as file:
+        file.seek(begins)
+        file.write(b"\xff" * 200_000)
+    assert at.run("reindex", "--check").returncode == 1
+    refused = at.run("restore", str(backup))
+    assert "holds a hub already" in refused.stderr
+    restored(at, backup, "--replace")
+    assert keys_of(at) == {"kept"}
+    with window(at, "ada") as ada:
+        assert ada.call("file", "lease", path="a.py")["fence"] > MARGIN
+
+
+@pytest.mark.skipif(not is_root(), reason="Others cannot write into files of others.")
+def test_as_root_it_leaves_no_files_that_the_hub_cannot_read(at: Installation, backup: Path) -> None:
+    os.chown(at.folder / "secret_key", 65_534, -1)
+    refused = at.run("restore", str(backup), "--replace")
+    assert "belongs to user 65534: run this as that user" in refused.stderr
     assert keys_of(at) == {"kept", "later"}
 
 

@@ -1,11 +1,13 @@
 """Restores a backup: into the hub's own database, or into another one for a drill."""
 
+import os
 import uuid
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
+from django.conf import settings
 from django.core.management.base import CommandError
 from django.db import connection
 from django.db.migrations.loader import MigrationLoader
@@ -30,8 +32,10 @@ def restore(path: Path, *, replaces: bool, say: Callable[[str], object]) -> Rest
     archive = open_backup(path)
     with _as_command_error(path):
         job = Restore(archive, _new_id(), replaces=replaces, key=key_to_put(archive), say=say)
+        _refuse_as_another_user(Path(settings.KEY_FILE))
         if connection.vendor == "sqlite":
             database = Path(connection.settings_dict["NAME"])
+            _refuse_as_another_user(database)
             with alone(say) if database.exists() else nullcontext():
                 return sqlite_restore.restore(job, database)
         refuse_unreachable()
@@ -70,6 +74,19 @@ def open_backup(path: Path) -> Archive:
             f"{', '.join(unknown[:3])}. Update the code (git pull), then restore."
         )
     return archive
+
+
+def _refuse_as_another_user(file: Path) -> None:
+    """Raise CommandError where the restored file would be one that the hub cannot read."""
+    if not hasattr(os, "geteuid"):  # Windows has no such users.
+        return
+    for existing in (file, file.parent):
+        owner = existing.stat().st_uid if existing.exists() else os.geteuid()
+        # A folder may be shared by a group; root may write everywhere.
+        if owner != os.geteuid() and (existing == file or not os.geteuid()):
+            raise CommandError(
+                f"{existing} belongs to user {owner}: run this as that user (sudo -u). Nothing was changed."
+            )
 
 
 def _unknown(migrations: tuple[str, ...]) -> list[str]:

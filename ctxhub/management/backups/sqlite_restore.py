@@ -2,13 +2,14 @@
 
 import os
 import sqlite3
-from contextlib import closing
+from collections.abc import Iterator
+from contextlib import ExitStack, closing, contextmanager
 from datetime import UTC
 from pathlib import Path
 
 from django.conf import settings
 from django.core.management.base import CommandError
-from django.db import connection, transaction
+from django.db import DatabaseError, connection, transaction
 
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.hub_files import open_hub
@@ -31,7 +32,6 @@ _NOTE = """INSERT INTO core_hubrecord (kind, at, details) VALUES ('restore', ?, 
 def restore(job: Restore, database: Path) -> Restored:
     """Raises BadBackup, CommandError, DatabaseError and OSError."""
     job.refuse_filled(database, is_empty=not database.exists() or _is_empty())
-    _refuse_others_file(database)
     _refuse_left_log(database)
     database.parent.mkdir(parents=True, exist_ok=True)
     with work_folder(database.parent) as work:
@@ -65,23 +65,24 @@ def restore_copy(archive: Archive, target: Path) -> None:
 def _is_empty() -> bool:
     """Whether the hub's file has nobody's data: no tables, or neither projects nor people."""
     open_hub(Path(connection.settings_dict["NAME"]))
-    tables = set(connection.introspection.table_names())
-    with connection.cursor() as cursor:
-        for table in tables & {"core_project", "auth_user"}:
-            cursor.execute(f"SELECT EXISTS (SELECT 1 FROM {table})")  # noqa: S608
-            if cursor.fetchone()[0]:
-                return False
+    try:
+        tables = set(connection.introspection.table_names())
+        with connection.cursor() as cursor:
+            for table in tables & {"core_project", "auth_user"}:
+                cursor.execute(f"SELECT EXISTS (SELECT 1 FROM {table})")  # noqa: S608
+                if cursor.fetchone()[0]:
+                    return False
+    except DatabaseError as error:
+        if not _is_damaged(error):
+            raise
+        return False
     return True
 
 
-def _refuse_others_file(database: Path) -> None:
-    """As another user, the restored file would be one that the hub cannot open."""
-    if not hasattr(os, "geteuid") or not database.exists():  # Windows has no such users.
-        return
-    if database.stat().st_uid != os.geteuid():
-        raise CommandError(
-            f"{database} belongs to user {database.stat().st_uid}. Run this as that user: sudo -u ..."
-        )
+def _is_damaged(error: DatabaseError) -> bool:
+    """Whether the database is what a backup is restored for: it cannot be read any more."""
+    code = getattr(error.__cause__, "sqlite_errorcode", 0)
+    return code & 0xFF in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 
 
 def _refuse_left_log(database: Path) -> None:
@@ -113,12 +114,29 @@ def _replace(job: Restore, staged: Path, database: Path) -> tuple[Lifted, Path]:
         key_file=str(key_file),
         key_aside=f"{key_file}.replaced-{stamp}",
     )
-    with QUEUE, transaction.atomic():
-        given, is_same = given_ids(), _hub() == job.archive.manifest.hub
+    with QUEUE, _locked() as can_be_read:
+        given = given_ids() if can_be_read else None
+        is_same = can_be_read and _hub() == job.archive.manifest.hub
         lifted = _lift(staged, given, are_all=is_same)
         replace(database, plan)
     connection.close()  # It stays open, as the file is another one now: closing would remove that one's log.
     return lifted, aside
+
+
+@contextmanager
+def _locked() -> Iterator[bool]:
+    """Let nobody write to the database; False if nobody can, as it is damaged."""
+    with ExitStack() as whole:
+        try:
+            whole.enter_context(transaction.atomic())
+            given_ids()
+        except DatabaseError as error:
+            if not _is_damaged(error):
+                raise
+            connection.close()
+            yield False
+            return
+        yield True
 
 
 def _put(job: Restore, staged: Path, database: Path) -> Lifted:
