@@ -144,9 +144,11 @@ def test_links_devices_and_other_paths_are_refused(tmp_path: Path, name: str, va
 def test_other_members_than_those_of_the_manifest_are_refused(
     whole: Path, tmp_path: Path, second: str
 ) -> None:
-    members = [("manifest.json", manifest_of(whole), {}), (second, b"k" * 60, {})]
+    hostile = tar_of(
+        tmp_path / "hostile.tar", ("manifest.json", manifest_of(whole), {}), (second, b"k" * 60, {})
+    )
     with pytest.raises(BadBackup, match="secret_key is not where"):
-        open_archive(tar_of(tmp_path / "hostile.tar", *members))
+        open_archive(hostile)
 
 
 @pytest.mark.parametrize(

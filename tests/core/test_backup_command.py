@@ -13,6 +13,7 @@ from django.db import connection
 
 from ctxhub.core.models import HubRecord
 from ctxhub.management.backups import backing_up
+from ctxhub.management.backups.work_folder import work_folder
 from tests.backups import (
     back_up,
     installed,
@@ -176,7 +177,7 @@ def test_killed_it_leaves_no_file_of_the_name(made: Installation, tmp_path: Path
 
 def test_one_at_work_is_not_disturbed_by_another(made: Installation, tmp_path: Path) -> None:
     """The folder of a process that lives is locked."""
-    with backing_up.work_folder(tmp_path) as work:
+    with work_folder(tmp_path) as work:
         assert made.run("backup", str(tmp_path / "one.tar")).returncode == 0
         assert work.is_dir()
 

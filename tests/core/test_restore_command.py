@@ -7,6 +7,7 @@ import tarfile
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 from django.core.management.base import CommandError
@@ -69,7 +70,7 @@ def backup(at: Installation) -> Path:
 def others_backup(django_db_setup: None, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A backup of another hub, with another key, whose first project is `first`."""
     with installed("first", "demo") as at:
-        return shutil.copy(back_up(at), tmp_path_factory.mktemp("others") / "others.tar")
+        return Path(shutil.copy(back_up(at), tmp_path_factory.mktemp("others") / "others.tar"))
 
 
 def names_in(at: Installation) -> set[str]:
@@ -229,7 +230,7 @@ def test_a_backup_of_a_newer_version_is_refused_by_name(at: Installation, backup
 
 @pytest.mark.parametrize("changes", [{"migrations": []}, {"key": "0" * 64}, {"tables": {"core_project": 7}}])
 def test_a_manifest_that_tells_otherwise_than_the_content_is_refused(
-    at: Installation, backup: Path, changes: dict[str, object]
+    at: Installation, backup: Path, changes: dict[str, Any]
 ) -> None:
     other = rewritten(backup, at.folder / "other.tar", **changes)
     before = names_in(at)
