@@ -8,6 +8,7 @@ not be there.
 import logging
 import time
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
 
@@ -16,7 +17,7 @@ from django.conf import settings
 from django.db import Error, OperationalError, connection
 
 from ctxhub.core.kit import restored
-from ctxhub.core.kit.replaced_file import when_replaced
+from ctxhub.core.kit.replaced_file import Replaced, when_replaced
 
 SECONDS_BETWEEN_LOOKS = 20.0
 Migration = tuple[str, str]
@@ -125,7 +126,10 @@ def _replaced() -> Mapping[Migration, frozenset[Migration]]:
 
 
 def look() -> None:
-    """Look of which version the database is, and whether it was restored: two queries. Never fails."""
+    """Look of which version the database is, and whether it was restored: two queries, outside of any call.
+
+    Raises only Replaced, as `restored.look` does.
+    """
     restored.look()
     _known.looked_at, _known.is_to_look = time.monotonic(), False
     try:
@@ -150,7 +154,8 @@ def look_soon() -> None:
 def look_if_due() -> None:
     """Look, if the last time was a while ago, or for the end of what stops every call."""
     if _known.is_to_look or _known.lacking or time.monotonic() - _known.looked_at >= SECONDS_BETWEEN_LOOKS:
-        look()
+        with suppress(Replaced):  # Nothing was asked yet.
+            look()
 
 
 def is_newer() -> bool:

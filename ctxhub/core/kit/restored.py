@@ -78,10 +78,12 @@ def has_other_key() -> bool:
 
 
 def look() -> None:
-    """Look for a restore. Never fails."""
+    """Look for a restore. Raises only Replaced, if the connection for it is this thread's first after one."""
     try:
         connection.ensure_connection()
         _note(connection)
+    except Replaced:
+        raise
     except Error:  # What follows tells what is wrong.
         logger.debug("The last restore cannot be read.", exc_info=True)
 
