@@ -12,6 +12,7 @@ APPS = ("core", "memory", "messaging", "tracking", "agent_sessions")
 WHY_LEFT = {
     "who may come in is the hub's": ("core.AccessToken", "core.Invitation", "core.Membership"),
     "people": ("core.Visit", "core.SignInFailure"),
+    "what the hub notes of itself": ("core.HubRecord",),
     "addresses are secrets": ("core.Webhook", "core.WebhookDelivery"),
     "of the moment": ("core.HeardSession", "core.StoredAnswer", "tracking.Lease", "tracking.LeasePath"),
     "the index": ("core.SearchEntry", "core.SearchText", "core.SearchWord", "core.TermCount"),
