@@ -12,8 +12,8 @@ from ctxhub.core.models import AccessToken, HubRecord, Import, Membership, Proje
 
 # A foreign key may point to its own app or to an app of a lower layer.
 LAYERS = {"core": 0, "memory": 1, "messaging": 1, "tracking": 1, "agent_sessions": 2}
-# The tenant, its memberships and visits (people see all their projects), what precedes a sign-in, what the hub
-# notes of itself, and imports, which are recorded before there is a project.
+# The tenant, its memberships and visits (people see all their projects), what precedes a sign-in, what the
+# hub notes of itself, and imports, which are recorded before there is a project.
 UNSCOPED = {Project, Membership, SignInFailure, Visit, HubRecord, Import}
 
 
