@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from functools import cache
 from typing import Any
+from uuid import UUID
 
 from django.apps import apps
 from django.db.models import Model
@@ -70,6 +71,8 @@ def _plain(value: Any) -> Any:
     """Times in ISO format, and the keys of objects sorted: PostgreSQL keeps no order."""
     if isinstance(value, datetime):
         return value.astimezone(UTC).isoformat().removesuffix("+00:00")
+    if isinstance(value, UUID):
+        return "uuid"  # It is drawn.
     if isinstance(value, dict):
         return {name: _plain(inner) for name, inner in sorted(value.items())}
     return [_plain(inner) for inner in value] if isinstance(value, list) else value

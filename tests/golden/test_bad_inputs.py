@@ -112,8 +112,7 @@ def cases(document: Json) -> Iterator[tuple[str, str, str, Json, list[str]]]:
             in_query = sorted(parameter["name"] for parameter in parameters if parameter["in"] == "query")
             if names := [name for name in in_query if name != "agent"]:
                 yield method, path, "query", {}, [*names, "zzz"]
-            if "requestBody" in operation:
-                content = operation["requestBody"]["content"]["application/json"]
+            if content := operation.get("requestBody", {}).get("content", {}).get("application/json"):
                 fields = _resolved(document, content["schema"])["properties"]
                 [example] = content["examples"].values()
                 yield method, path, "body", example["value"], [*sorted(fields), "zzz"]

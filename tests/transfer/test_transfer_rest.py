@@ -59,6 +59,17 @@ def test_conflicts_are_named(full: Project, ada_rest: RestClient) -> None:
     assert Decision.objects.in_project(full).get(key="limit").value == "7.25"
 
 
+def test_a_request_key_is_one_file(full: Project, ada_rest: RestClient, empty: RestClient) -> None:
+    body = b"".join(exported(ada_rest))
+    headers = {**LINES, "Idempotency-Key": "k1"}
+    first = empty.send("POST", empty._url("import/"), body, headers)
+    again = empty.send("POST", empty._url("import/"), body, headers)
+    assert (first.status, again.status, again.body) == (200, 200, first.body)
+    assert first.body["new"]["decision"] == 3
+    other = empty.send("POST", empty._url("import/"), body[:100], headers)
+    assert (other.status, other.body["error"]) == (409, "conflict")
+
+
 def test_bad_files_name_the_line(full: Project, ada_rest: RestClient) -> None:
     lines = exported(ada_rest)
     for body, line in ((b"", 1), (b"nonsense", 1), (b"".join(lines[:5]), 6), (b"{}\n", 1)):

@@ -1,9 +1,10 @@
 """Export and import over REST, up to 50 MiB; the commands have no limit."""
 
+import hashlib
 from collections.abc import Mapping
 from pathlib import Path
 from tempfile import NamedTemporaryFile
-from typing import IO, Annotated, Any, Literal
+from typing import IO, Annotated, Any
 
 from django.http import HttpResponse
 from drf_spectacular.types import OpenApiTypes
@@ -22,7 +23,7 @@ from ctxhub.core.kit.errors import LimitReached
 from ctxhub.core.toolbox.argument_types import About
 from ctxhub.core.transfer.exporting import lines_of
 from ctxhub.core.transfer.importing import Target, import_file
-from ctxhub.core.transfer.staging import FAIL
+from ctxhub.core.transfer.staging import FAIL, ON_CONFLICT
 
 LINES = "application/x-ndjson"
 MOST_BYTES = 50 * 1024 * 1024
@@ -54,10 +55,11 @@ class ExportQuery(TypedDict, total=False):
 
 class ImportQuery(TypedDict, total=False):
     on_conflict: Annotated[
-        Literal["fail", "skip", "replace"],
+        str,
         About(
             "What becomes of objects that differ from those of the same UUID or name: the import fails (the"
-            " default), they stay as they are, or they become those of the file."
+            " default), they stay as they are, or they become those of the file.",
+            schema={"enum": [*ON_CONFLICT]},
         ),
     ]
     dry_run: Annotated[bool, About("Write nothing; answer what would be new, and the first conflicts.")]
@@ -116,31 +118,40 @@ class ImportViewSet(ProjectViewSet):
         that there was an import.
         """
         given: Any = request.data
-        body = given if isinstance(given, bytes) else b""  # Without a body there is a dict.
-        if len(body) > MOST_BYTES:
+        lines = given if isinstance(given, bytes) else b""  # Without a body there is a dict.
+        if len(lines) > MOST_BYTES:
             raise LimitReached(
                 f"The file has more than {MOST_BYTES // 2**20} MiB.",
                 hint=f"On the hub's machine: manage.py import FILE --project {self.caller.project.slug}",
             )
+        self.sha256 = hashlib.sha256(lines).hexdigest()
+        if (before := self.answered_before()) is not None:
+            return Response(before)
         with NamedTemporaryFile(suffix=".jsonl") as file:
-            file.write(body)
+            file.write(lines)
             file.flush()
-            done = import_file(
-                Path(file.name),
-                Target(self.caller.project),
-                on_conflict=self.query.get("on_conflict", FAIL),
-                dry_run=self.query.get("dry_run", False),
-                by=self.caller.agent,
-            )
+            answer = self._import(Path(file.name))
+        return Response(self.once(lambda: answer))
+
+    def _arguments(self) -> dict[str, Any]:
+        """Under a request key it is this file alone."""
+        return {**super()._arguments(), "body": self.sha256}
+
+    def _import(self, path: Path) -> ImportAnswer:
+        done = import_file(
+            path,
+            Target(self.caller.project),
+            on_conflict=self.query.get("on_conflict", FAIL),
+            dry_run=self.query.get("dry_run", False),
+            by=self.caller.agent,
+        )
         outcome = done.outcome
-        return Response(
-            ImportAnswer(
-                new=+outcome.new,
-                same=+outcome.same,
-                replaced=+outcome.replaced,
-                skipped=+outcome.skipped,
-                conflicts=outcome.conflicts,
-                refs_left=+outcome.bare_refs,
-                dry_run=done.is_dry,
-            )
+        return ImportAnswer(
+            new=+outcome.new,
+            same=+outcome.same,
+            replaced=+outcome.replaced,
+            skipped=+outcome.skipped,
+            conflicts=outcome.conflicts,
+            refs_left=+outcome.bare_refs,
+            dry_run=done.is_dry,
         )

@@ -44,7 +44,7 @@ from ctxhub.core.text.token_count import count_tokens
 from ctxhub.core.toolbox.arguments import Argument
 from ctxhub.core.toolbox.common_arguments import AGENT, EXACT, SECRET
 from ctxhub.core.toolbox.dispatch import clean_max_tokens
-from ctxhub.core.toolbox.stored_answers import answer_once
+from ctxhub.core.toolbox.stored_answers import answer_once, find_answer
 from ctxhub.core.use.tally import Call
 from ctxhub.core.vocabulary.selectors.unknown_names import unknown_names
 
@@ -305,6 +305,14 @@ class ProjectViewSet(HubViewSet):
             operation=self._operation(),
             arguments=self._arguments(),
             name=RETRY_HEADER,
+        )
+
+    def answered_before(self) -> Any:
+        """The stored response of a repeated Idempotency-Key; None if there is none yet."""
+        if not (key := request_key(self.request)):
+            return None
+        return find_answer(
+            self.caller, key, operation=self._operation(), arguments=self._arguments(), name=RETRY_HEADER
         )
 
     def _counted_as(self) -> str:

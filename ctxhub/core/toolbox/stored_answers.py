@@ -7,6 +7,8 @@ from datetime import timedelta
 from functools import partial
 from typing import Any, TypeVar
 
+from django.db.models import QuerySet
+
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.batches import in_batches
 from ctxhub.core.kit.caller import Caller
@@ -46,19 +48,36 @@ def answer_once(
     return in_batches(partial(_answer_once, caller, request_id, run, digest))
 
 
+def find_answer(
+    caller: Caller, request_id: str, *, operation: str, arguments: Mapping[str, Any], name: str = "request_id"
+) -> Any:
+    """The stored answer of a call, None if there is none. Raises UsedRequestId as `answer_once` does.
+
+    For a write that takes long: it runs outside of the transaction that stores its answer.
+    """
+    return _stored(caller, clean_name(request_id, name), _digest(operation, arguments))
+
+
+def _stored(caller: Caller, request_id: str, digest: str) -> Any:
+    stored = _mine(caller, request_id).filter(created_at__gt=clock.now() - RETRY_WINDOW).first()
+    # Answers stored before digests existed match any call.
+    if stored and stored.digest not in (digest, ""):
+        raise _used(request_id)
+    return stored.answer if stored else None
+
+
+def _mine(caller: Caller, request_id: str) -> QuerySet[StoredAnswer]:
+    agent = caller.agent.casefold()
+    return StoredAnswer.objects.in_project(caller.project).filter(agent=agent, request_id=request_id)
+
+
 def _answer_once(caller: Caller, request_id: str, run: Callable[[], AnswerT], digest: str) -> AnswerT:
     with write_transaction(caller.project_id):
-        mine = StoredAnswer.objects.in_project(caller.project).filter(
-            agent=caller.agent.casefold(), request_id=request_id
-        )
-        if stored := mine.filter(created_at__gt=clock.now() - RETRY_WINDOW).first():
-            # Answers stored before digests existed match any call.
-            if stored.digest not in (digest, ""):
-                raise _used(request_id)
-            first: AnswerT = stored.answer
+        first: AnswerT | None = _stored(caller, request_id, digest)
+        if first is not None:
             return first
         answer = run()
-        mine.delete()
+        _mine(caller, request_id).delete()
         _delete_old(caller)
         StoredAnswer.objects.create(
             project=caller.project,
