@@ -26,9 +26,9 @@ from ctxhub.core.transfer.writing import update_objects
 # While a hub runs, writers wait for the last transaction: about 10 µs for a row that moves, 0.3 ms for one
 # that is replaced.
 MOST_REPLACED = 2_000
-MOST_MOVED = 50_000
+MOST_MOVED = 20_000
 # Rows that move in one step of those that take several.
-ROWS_AT_ONCE = 20_000
+ROWS_AT_ONCE = 5_000
 OUTCOMES = ("new", "replaced", "same", "skipped")
 
 

@@ -10,7 +10,8 @@ from ctxhub.core.kit.deletes import delete_rows
 from ctxhub.core.transfer.declaration import Exported, Rows, Values
 from ctxhub.core.transfer.values import Read
 
-VALUES_AT_ONCE = 30_000
+# SQLite keeps a hundred prepared statements; those of thousands of values take a megabyte each.
+VALUES_AT_ONCE = 1_000
 
 
 def insert_objects(
