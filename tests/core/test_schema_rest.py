@@ -43,6 +43,7 @@ schemathesis.serializer.alias(LINES, "application/octet-stream")
 OTHER_TYPES = {"events/": EVENTS, "export/": LINES}
 REFUSED = {
     r"^line [0-9,]+: ": "an export has a checksum",
+    r"^live lists windows": "live goes with few other filters",
     r"must be relative to the repository": "the pattern for paths would be unreadable",
     r"is not known; use one of|is not a time zone": "words of the project, or time zones of the system",
     r"is not a (time|length of time)\.": "a moment is ISO 8601, an age or a cursor: no format fits",
