@@ -6,8 +6,9 @@ from typing import Any
 
 from ctxhub.core.hub.selectors.refs import ObjectKey
 from ctxhub.core.kit import sql
+from ctxhub.core.kit.deletes import delete_where
 from ctxhub.core.kit.frozen import frozen
-from memory.memories.models.relationship import Relation
+from memory.memories.models.relationship import Relation, Relationship
 
 COLUMNS = "id, source_kind, source_id, target_kind, target_id, relation, strength, is_found"
 
@@ -113,10 +114,7 @@ def delete_edges_of(project_id: int, kind: str, ids: Sequence[int]) -> None:
         f"SELECT id FROM memory_relationship WHERE project_id = %s AND {end}_kind = %s AND {among}"
         for end, among in (("source", source), ("target", target))
     )
-    sql.execute(
-        f"DELETE FROM memory_relationship WHERE id IN ({' UNION '.join(branches)})",
-        [project_id, kind, *values] * 2,
-    )
+    delete_where(Relationship, f"id IN ({' UNION '.join(branches)})", [project_id, kind, *values] * 2)
 
 
 def by_kind(keys: Iterable[ObjectKey]) -> dict[str, list[int]]:

@@ -7,8 +7,10 @@ from django.dispatch import receiver
 
 from ctxhub.core import registry
 from ctxhub.core.kit import sql
+from ctxhub.core.kit.deletes import delete_where
 from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.paths.heads import head_of
+from ctxhub.core.paths.models import PathPattern
 from ctxhub.core.paths.stale_rows import stale_patterns
 from ctxhub.core.search.services.index import forgotten
 
@@ -43,7 +45,7 @@ def write_patterns(project_id: int, kind: str, changes: Iterable[PatternChange])
 def delete_patterns(kind: str, object_ids: Sequence[int]) -> None:
     if object_ids:
         among, values = sql.among("object_id", object_ids)
-        sql.execute(f"DELETE FROM core_pathpattern WHERE kind = %s AND {among}", [kind, *values])
+        delete_where(PathPattern, f"kind = %s AND {among}", [kind, *values])
 
 
 def confirm_objects(kind: str, object_ids: Sequence[int]) -> None:
