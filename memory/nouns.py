@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from ctxhub.core import transfer
+from ctxhub.core.bin.declaration import Cleared, Joined, cleared, joined
 from ctxhub.core.events.selectors.stats import Stats
 from ctxhub.core.kit.batches import BYTES_PER_TOKEN
 from ctxhub.core.kit.caller import ADMIN
@@ -312,3 +313,5 @@ hold_names(Context, found_by="folded")
 hold_names(Memory, "stack", found_by="folded_stack")
 hold_names(Workflow)
 hold_names(Scratchpad)
+joined.append(Joined(Relationship, (("source_kind", "source_id"), ("target_kind", "target_id"))))
+cleared.append(Cleared(Snapshot, "session_id", "session"))

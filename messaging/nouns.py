@@ -1,6 +1,7 @@
 """Registers the noun `message`, and the counts of messages that answers report as news and as mail."""
 
 from ctxhub.core import transfer
+from ctxhub.core.bin.services.watching import watch_deletions
 from ctxhub.core.events import mail
 from ctxhub.core.hub.selectors.hub import register_agent_facts
 from ctxhub.core.links import heads_of
@@ -32,3 +33,4 @@ register(
 )
 register_agent_facts(unread_of, "unread")
 mail.urgent.append(count_urgent)
+watch_deletions("message", Message)

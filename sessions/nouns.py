@@ -3,6 +3,7 @@
 from ctxhub.core import transfer
 from ctxhub.core.hub.selectors.hub import register_agent_facts
 from ctxhub.core.hub.selectors.stored import stored_beside
+from ctxhub.core.kit.caller import ADMIN
 from ctxhub.core.kit.known_names import hold_names
 from ctxhub.core.links import heads_of
 from ctxhub.core.registry import Deletion, Noun, counter_of, register
@@ -30,7 +31,11 @@ register(
         heads=heads_of("session", AgentSession, "summary", also="name", at="created_at", why="d.summary"),
         wakes=False,
         deletion=Deletion(
-            find_deletable_sessions, delete_sessions, along=files_along, sizes=sizes_of_sessions
+            find_deletable_sessions,
+            delete_sessions,
+            along=files_along,
+            sizes=sizes_of_sessions,
+            others_scope=ADMIN,
         ),
     )
 )

@@ -1,6 +1,7 @@
 """Registers the nouns of this app: change, resource, lease."""
 
 from ctxhub.core import transfer
+from ctxhub.core.bin.services.watching import watch_deletions
 from ctxhub.core.kit.known_names import hold_names
 from ctxhub.core.links import heads_of
 from ctxhub.core.paths import known
@@ -65,3 +66,4 @@ register(
 )
 hold_names(Resource, "path", found_by="path", kind="resource")
 hold_names(LeasePath, "pattern", kind="lease", id_field="lease_id")
+watch_deletions("change", FileChange)

@@ -12,6 +12,7 @@ class CoreConfig(AppConfig):
         from ctxhub.core import checks, nouns, signals  # noqa: F401
         from ctxhub.core.accounts.selectors import live_sessions  # noqa: F401
         from ctxhub.core.accounts.services import sign_in, visitors  # noqa: F401
+        from ctxhub.core.bin.services import emptying  # noqa: F401
         from ctxhub.core.hub import tools  # noqa: F401
         from ctxhub.core.kit.newer_schema import remember_migrations
         from ctxhub.core.kit.replaced_file import when_replaced

@@ -10,13 +10,15 @@ from typing import Any
 from django.db.models import Count, Model, Sum
 from django.db.models.expressions import Combinable
 
+from ctxhub.core.bin.contents import collect_taken
+from ctxhub.core.bin.services.binning import Deleted, put_batch_in_bin
 from ctxhub.core.events.services.counters import add_to_counters, counter_key
 from ctxhub.core.events.services.events import Change, record
 from ctxhub.core.history import History
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.batches import BYTES_AT_ONCE, ROWS_AT_ONCE, do_first, done_before
 from ctxhub.core.kit.caller import Caller
-from ctxhub.core.kit.deletes import delete_rows
+from ctxhub.core.kit.deletes import delete_rows, taking
 from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.kit.rows import Row, RowT
 from ctxhub.core.kit.transactions import write_transaction
@@ -84,8 +86,18 @@ def _delete_batch(caller: Caller, history: History[Any], row: Row, contents: Con
             return {}
         at = clock.now()
         agent_id = register_agent(caller, at)
-        forget(project_id, contents.kind, ids)
-        delete_rows(contents.model, ids)
+        with taking() as taken:
+            forget(project_id, contents.kind, ids)
+            delete_rows(contents.model, ids)
+        of_batch = collect_taken(project_id, contents.model, dict.fromkeys(ids, row.id), taken)
+        put_batch_in_bin(
+            project_id=project_id,
+            kind=history.kind,
+            container=Deleted(row, history.ref(row)),
+            contents=of_batch[row.id],
+            agent_id=agent_id,
+            at=at,
+        )
         contents.touch(row.id, len(ids), at)
         add_to_counters(project_id, Counter({counter_key(contents.kind): -len(ids)}))
         change = Change(history.kind, "updated", history.ref(row), {"changed": [contents.plural]})

@@ -16,11 +16,13 @@ from django.db.models import Model, QuerySet
 from django.db.models.signals import m2m_changed, post_delete, post_save, pre_delete, pre_save
 from django.dispatch import Signal
 
+from ctxhub.core.bin.contents import Contents, collect_taken
+from ctxhub.core.bin.services.binning import Deleted, collect_objects, put_in_bin, too_large
 from ctxhub.core.events.services import events
 from ctxhub.core.events.services.counters import CounterKey, add_to_counters, counter_key
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import current
-from ctxhub.core.kit.deletes import delete_rows
+from ctxhub.core.kit.deletes import delete_rows, taking
 from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.kit.models import NamedRow
 from ctxhub.core.kit.rows import RowT, Table
@@ -43,7 +45,7 @@ changed = Signal()
 class Change(Generic[RowT]):
     """A change of a row: `old` is None for a new row, `new` is None for a deleted one.
 
-    `detail` holds data that only the noun's own history reads.
+    `detail` holds data that only the noun's own history reads. `is_restored`: a new one comes from the bin.
     """
 
     history: "History[RowT]" = field(repr=False)
@@ -51,6 +53,7 @@ class Change(Generic[RowT]):
     new: RowT | None
     reason: str = ""
     detail: Any = None
+    is_restored: bool = False
 
     @property
     def row(self) -> RowT:
@@ -70,7 +73,7 @@ class Change(Generic[RowT]):
     @property
     def verb(self) -> str:
         if self.old is None:
-            return "created"
+            return "restored" if self.is_restored else "created"
         return "deleted" if self.new is None else self.history.verb(self)
 
 
@@ -175,6 +178,10 @@ class History(Generic[RowT]):
         """The changes that the delete made to the rows of `before_delete`."""
         return ()
 
+    def restoring(self, row: RowT) -> Change[RowT]:
+        """The change of a row that comes back from the bin, with its earlier states."""
+        return replace(self.change(None, row), is_restored=True)
+
     def after_save(self, row_id: int) -> None:
         """Repair columns that a stale model instance may have overwritten."""
 
@@ -203,22 +210,48 @@ class History(Generic[RowT]):
         at: datetime,
         details: Mapping[int, Any] = NONE,
     ) -> None:
-        """Delete rows and their dependent rows, and record it, as the last statements of the transaction.
+        """Delete rows and their dependent rows into the bin, and record it, as the last statements of the
+        transaction.
 
         `details`: the `detail` of the changes, by row id.
         """
         ids = [row.id for row in rows]
         kept = self.before_delete(project_id, rows)
-        for kind, others in self.taken_along(project_id, ids).items():
-            forget(project_id, kind, others)
-        if self.is_indexed:
-            forget(project_id, self.kind, ids)
-        delete_rows(self.table.model, ids)
+        large = too_large(self.kind, rows)
+        with taking() as taken:
+            for kind, others in self.taken_along(project_id, ids).items():
+                forget(project_id, kind, others)
+            if self.is_indexed:
+                forget(project_id, self.kind, ids)
+            delete_rows(self.table.model, [row_id for row_id in ids if row_id not in large])
+        delete_rows(self.table.model, sorted(large))
+        owners = {row_id: row_id for row_id in ids if row_id not in large}
+        contents = collect_taken(project_id, self.table.model, owners, taken)
+        self._put_in_bin(project_id, agent_id, rows, contents, at, details)
         changes = [
             *(self.change(row, None, detail=details.get(row.id)) for row in rows),
             *self.also_changed(project_id, agent_id, kept, at),
         ]
         self.record(project_id=project_id, agent_id=agent_id, changes=changes, at=at)
+
+    def _put_in_bin(
+        self,
+        project_id: int,
+        agent_id: int | None,
+        rows: Sequence[RowT],
+        contents: Mapping[int, Contents],
+        at: datetime,
+        details: Mapping[int, Any] = NONE,
+    ) -> None:
+        put_in_bin(
+            project_id=project_id,
+            kind=self.kind,
+            objects=[Deleted(row, self.ref(row)) for row in rows],
+            contents=contents,
+            agent_id=agent_id,
+            at=at,
+            before=details,
+        )
 
     def taken_along(self, project_id: int, ids: Sequence[int]) -> Mapping[str, Sequence[int]]:
         """The ids of other index entries that are removed with these rows, by kind."""
@@ -359,12 +392,14 @@ class History(Generic[RowT]):
 
     def _before_delete(self, instance: Any, origin: Any = None, **_: Any) -> None:
         if self._is_explicit_delete(origin) and (old := self._stored(instance)):
-            instance._history = _PendingDelete(old, self.before_delete(instance.project_id, [old]))
+            contents = collect_objects(instance.project_id, self.kind, self.table.model, [old])
+            kept = self.before_delete(instance.project_id, [old])
+            instance._history = _PendingDelete(old, kept, contents)
 
     def _after_delete(self, instance: Any, origin: Any = None, **_: Any) -> None:
         pending: _PendingDelete[RowT] | None = instance.__dict__.pop("_history", None)
         if pending and self._is_explicit_delete(origin):
-            self._record(instance.project_id, [self.change(pending.old, None)], pending.kept)
+            self._record(instance.project_id, [self.change(pending.old, None)], pending)
 
     def _is_explicit_delete(self, origin: Any) -> bool:
         """Whether this row was deleted itself: rows deleted by a cascade get no event of their own."""
@@ -390,12 +425,16 @@ class History(Generic[RowT]):
             with write_transaction(project_id):
                 self.index(project_id, [change])
 
-    def _record(self, project_id: int, changes: Sequence[Change[RowT]], kept: Sequence[RowT] = ()) -> None:
+    def _record(
+        self, project_id: int, changes: Sequence[Change[RowT]], deleted: "_PendingDelete[RowT] | None" = None
+    ) -> None:
         if changes:
             at, caller = clock.now(), current()
             with write_transaction(project_id):
                 agent_id = register_agent(caller, at) if caller else None
-                also = self.also_changed(project_id, agent_id, kept, at)
+                if deleted:
+                    self._put_in_bin(project_id, agent_id, [deleted.old], deleted.contents, at)
+                also = self.also_changed(project_id, agent_id, deleted.kept if deleted else (), at)
                 self.record(project_id=project_id, agent_id=agent_id, changes=[*changes, *also], at=at)
 
 
@@ -410,10 +449,11 @@ class _PendingSave(Generic[RowT]):
 
 @frozen
 class _PendingDelete(Generic[RowT]):
-    """Kept from pre_delete to post_delete: the row, and the rows that change with it."""
+    """Kept from pre_delete to post_delete: the row, the rows that change with it, what goes into the bin."""
 
     old: RowT
     kept: Sequence[RowT]
+    contents: Mapping[int, Contents]
 
 
 def record_changes(

@@ -7,6 +7,7 @@ from ctxhub.core.accounts.models.invitation import Invitation
 from ctxhub.core.accounts.models.project import Membership, Project
 from ctxhub.core.accounts.models.sign_in_failure import SignInFailure
 from ctxhub.core.accounts.models.visit import Visit
+from ctxhub.core.bin.models import BinItem, BinPart
 from ctxhub.core.events.models.event import Event
 from ctxhub.core.events.models.tally import Tally
 from ctxhub.core.paths.models import PathPattern, StaleCursor
@@ -22,6 +23,8 @@ from ctxhub.core.webhooks.models import Webhook, WebhookDelivery
 __all__ = [
     "AccessToken",
     "Agent",
+    "BinItem",
+    "BinPart",
     "Category",
     "EmptySearch",
     "Event",

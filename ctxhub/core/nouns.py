@@ -1,5 +1,6 @@
 """Registers the nouns of core: agents, tags, scopes, layers, categories."""
 
+from ctxhub.core.bin.declaration import Joined, joined
 from ctxhub.core.events.selectors.stats import counting_rows
 from ctxhub.core.kit.known_names import hold_names
 from ctxhub.core.models import AccessToken, Agent, Category, Layer, PathPattern, Scope, Tag, Webhook
@@ -21,3 +22,4 @@ for _named in (Agent, Tag, Scope, Layer, Category):
     hold_names(_named, found_by="folded")
 hold_names(AccessToken)
 hold_names(PathPattern, "pattern", kind_field="kind", id_field="object_id")
+joined.append(Joined(PathPattern, (("kind", "object_id"),)))

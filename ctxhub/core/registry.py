@@ -45,6 +45,7 @@ class Deletion:
     `delete(caller, rows)`: deletes what `find` gave in the same transaction, and records it.
     `along(rows)`: what goes with them, in words, by row id. `contents`: the kind whose rows go with them.
     `sizes(rows)`: about how many bytes are deleted with them, by row id; many go in several transactions.
+    `others_scope`: what another agent's need; "": the same.
     """
 
     find: Callable[[Caller, Sequence[str]], Mapping[str, Any]]
@@ -53,6 +54,7 @@ class Deletion:
     along: Callable[[Sequence[Any]], Mapping[int, str]] | None = None
     contents: str = ""
     sizes: Callable[[Sequence[Any]], Mapping[int, int]] | None = None
+    others_scope: str = ""
 
 
 @frozen

@@ -14,6 +14,7 @@ FAMILIES = (
 LAYERS = ("models", "selectors", "services", "history", "tools", "api", "admin")
 DECISIONS = sorted(str(path.relative_to(ROOT)) for path in (ROOT / "docs/decisions").glob("*.md"))
 SUBJECTS = (
+    "bin",
     "kit",
     "text",
     "accounts",

@@ -10,6 +10,7 @@ from django.db.models import Count
 # Pydantic builds the answer's schema and needs this TypedDict before Python 3.12.
 from typing_extensions import TypedDict
 
+from ctxhub.core.bin.services.binning import Deleted, pointers_in_bin, put_batch_in_bin
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.batches import ROWS_AT_ONCE, do_first, in_batches
 from ctxhub.core.kit.caller import READ, Caller, for_readers
@@ -223,7 +224,8 @@ def find_deletable_decisions(caller: Caller, keys: Sequence[str]) -> Mapping[str
 def delete_decisions(caller: Caller, rows: Sequence[DecisionRow]) -> None:
     """Delete decisions that were read in the open transaction, which `in_batches` surrounds."""
     for successor_id in _successors_of_many(caller, rows):
-        do_first(f"decision:{successor_id}", partial(_part_from_successor, caller, successor_id))
+        successor = next(row for row in rows if row.id == successor_id)
+        do_first(f"decision:{successor_id}", partial(_part_from_successor, caller, successor))
     at = clock.now()
     agent_id = register_agent(caller, at)
     HISTORY.delete(project_id=caller.project_id, agent_id=agent_id, rows=rows, at=at)
@@ -238,13 +240,21 @@ def _successors_of_many(caller: Caller, rows: Sequence[DecisionRow]) -> Sequence
     return [successor_id for successor_id, count in counts if successor_id and count > ROWS_AT_ONCE]
 
 
-def _part_from_successor(caller: Caller, successor_id: int) -> Mapping[str, int]:
+def _part_from_successor(caller: Caller, successor: DecisionRow) -> Mapping[str, int]:
     with write_transaction(caller.project_id):
-        ids = _superseded(caller, successor_id)
+        ids = _superseded(caller, successor.id)
         if not ids:
             return {}
         at = clock.now()
         agent_id = register_agent(caller, at)
+        put_batch_in_bin(
+            project_id=caller.project_id,
+            kind=HISTORY.kind,
+            container=Deleted(successor, HISTORY.ref(successor)),
+            contents=pointers_in_bin(Decision, "superseded_by_id", ids, successor.id),
+            agent_id=agent_id,
+            at=at,
+        )
         changes = HISTORY.part_from_successor(caller.project_id, agent_id, ids, at)
         HISTORY.record(project_id=caller.project_id, agent_id=agent_id, changes=changes, at=at)
     return {"decisions": len(changes)}

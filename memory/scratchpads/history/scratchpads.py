@@ -45,6 +45,10 @@ class ScratchpadHistory(History[PadRow]):
         edit = detail or PadEdit(PadChange.CREATED if old is None else None)
         return super().change(old, new, reason, edit)
 
+    def restoring(self, row: PadRow) -> Change[PadRow]:
+        """Its states come back with it: none is stored."""
+        return replace(self.change(None, row, detail=PadEdit(None)), is_restored=True)
+
     def document(self, row: PadRow) -> Document:
         return scratchpad_document(row)
 

@@ -27,6 +27,8 @@ class SessionHistory(History[SessionRow]):
         return session_document(row)
 
     def event(self, change: Change[SessionRow], at: datetime) -> events.Change:
+        if change.is_restored:
+            return events.Change(self.kind, change.verb, self.ref(change.row), {})
         verb = "deleted" if change.new is None else change.detail or "saved"
         parent = change.row.parent_id
         data = {"note": f"from session {parent}"} if verb == RESTORED and parent else {}

@@ -3,13 +3,21 @@
 from collections.abc import Mapping, Sequence
 from functools import partial
 from itertools import accumulate
-from typing import Annotated, Any, NamedTuple, NotRequired
-
-# pydantic writes the answer's schema, and wants this TypedDict before Python 3.12.
-from typing_extensions import TypedDict
+from typing import Any
 
 from ctxhub.core import registry
+from ctxhub.core.bin.services.binning import not_kept
 from ctxhub.core.hub.selectors.bare_refs import meanings_of
+from ctxhub.core.hub.services.ref_outcomes import (
+    DELETED,
+    NOT_ALLOWED,
+    NOT_FOUND,
+    Outcome,
+    count_refusals,
+    listing_of,
+    nothing_done,
+    refused_as,
+)
 from ctxhub.core.kit.batches import BYTES_AT_ONCE, do_first, done_before, in_batches, remembered
 from ctxhub.core.kit.caller import READ, Caller
 from ctxhub.core.kit.errors import CtxhubError, InvalidInput, NotAllowed
@@ -17,29 +25,8 @@ from ctxhub.core.kit.inputs import LIST_LENGTH
 from ctxhub.core.kit.listing import Listing
 from ctxhub.core.kit.tool_names import call_of, operation
 from ctxhub.core.kit.transactions import write_transaction
-from ctxhub.core.refusals.services import count_refusal
 from ctxhub.core.registry import Deletion, Kept, Noun
-from ctxhub.core.toolbox.argument_types import About, one_of
 
-COLUMNS = ("ref", "result", "note")
-DELETED, NOT_FOUND, NOT_ALLOWED, CONFLICT = "deleted", "not_found", "not_allowed", "conflict"
-
-
-class DeletedRow(TypedDict):
-    ref: str
-    result: Annotated[str, one_of(DELETED, NOT_FOUND, NOT_ALLOWED, CONFLICT)]
-    note: NotRequired[Annotated[str, About("What went with it, or why it is not deleted.")]]
-
-
-class Outcome(NamedTuple):
-    """What became of a ref, or would. `error`: why it is not deleted."""
-
-    result: str
-    note: str = ""
-    error: CtxhubError | None = None
-
-
-Outcomes = Mapping[str, Outcome]
 # The refs of a kind, by the names in them.
 Names = Mapping[str, Sequence[str]]
 
@@ -60,10 +47,10 @@ def delete_refs(*, caller: Caller, refs: Sequence[str], dry_run: bool = False) -
     outcomes = {ref: (refused | done)[ref] for ref in dict.fromkeys(refs)}
     errors = [outcome.error for outcome in outcomes.values()]
     if not dry_run:
-        _count_refusals(caller, outcomes)
+        count_refusals(caller, outcomes)
     if all(errors) and (not dry_run or all(isinstance(error, InvalidInput) for error in errors)):
-        raise _nothing_deleted(outcomes)
-    return _listing(outcomes, dry_run=dry_run)
+        raise nothing_done(outcomes, "deleted")
+    return listing_of(outcomes, dry_run=dry_run)
 
 
 # -- What is asked for -----------------------------------------------------------------------------
@@ -80,10 +67,10 @@ def _sorted_out(
         try:
             noun, name = registry.split_ref(ref)
         except InvalidInput as error:
-            refused[ref] = _refused(error, ref, NOT_FOUND)
+            refused[ref] = refused_as(error, ref, NOT_FOUND)
             continue
         if refusal := _why_not(caller, noun):
-            refused[ref] = _refused(refusal, ref, NOT_ALLOWED)
+            refused[ref] = refused_as(refusal, ref, NOT_ALLOWED)
             continue
         nouns[noun.kind] = noun
         names.setdefault(noun.kind, {}).setdefault(name, []).append(ref)
@@ -137,11 +124,19 @@ def _outcomes(caller: Caller, named: Sequence[tuple[Deletion, Names]], *, do: bo
             deletion.delete(caller, rows)
         for name, refs in names.items():
             row = found.get(name)
-            note = early[name] if name in early else along.get(getattr(row, "id", 0), "")
+            note = early[name] if name in early else _note(along, refs[0], row)
             for ref in refs:
                 refusal = row if isinstance(row, CtxhubError) else None
-                outcomes[ref] = _refused(refusal, ref) if refusal else Outcome(DELETED, note)
+                outcomes[ref] = refused_as(refusal, ref) if refusal else Outcome(DELETED, note)
     return outcomes
+
+
+def _note(along: Mapping[int, str], ref: str, row: Any) -> str:
+    """What went with an object, and whether it is in the bin."""
+    if isinstance(row, CtxhubError):
+        return ""
+    noun, _ = registry.split_ref(ref)
+    return ", ".join(filter(None, (along.get(row.id, ""), not_kept(noun.model, row.id))))
 
 
 def _rows_in(found: Mapping[str, Any]) -> list[Any]:
@@ -175,8 +170,9 @@ def _delete_batch(caller: Caller, deletion: Deletion, names: Names) -> Mapping[s
         along = deletion.along(batch) if deletion.along else {}
         deletion.delete(caller, batch)
     ids = {row.id for row in batch}
-    gone = {n: row.id for n, row in found.items() if not isinstance(row, CtxhubError) and row.id in ids}
-    remembered(_key(deletion, names)).update({name: along.get(row_id, "") for name, row_id in gone.items()})
+    gone = {n: row for n, row in found.items() if not isinstance(row, CtxhubError) and row.id in ids}
+    notes = {name: _note(along, names[name][0], row) for name, row in gone.items()}
+    remembered(_key(deletion, names)).update(notes)
     return dict.fromkeys(gone, 1)
 
 
@@ -188,49 +184,3 @@ def _ends(deletion: Deletion, rows: Sequence[Any]) -> list[int]:
 
 def _key(deletion: Deletion, names: Names) -> str:
     return f"{deletion.find.__name__} {list(names)}"
-
-
-# -- Answers ---------------------------------------------------------------------------------------
-
-
-def _refused(error: CtxhubError, ref: str, result: str = "") -> Outcome:
-    if isinstance(error, NotAllowed):
-        error.about = error.about or ref
-    return Outcome(result or error.code, error.message, error)
-
-
-def _count_refusals(caller: Caller, outcomes: Outcomes) -> None:
-    for outcome in outcomes.values():
-        if outcome.error:
-            count_refusal(caller, outcome.error)
-
-
-def _nothing_deleted(outcomes: Outcomes) -> CtxhubError:
-    first, *others = [outcome.error for outcome in outcomes.values() if outcome.error]
-    if not others:
-        return first
-    error = type(first)(
-        f"None of the {len(outcomes)} was deleted.",
-        hint=_hint(outcomes),
-        **Listing(COLUMNS, _rows(outcomes)).answer(),
-    )
-    error.is_counted = True
-    return error
-
-
-def _listing(outcomes: Outcomes, *, dry_run: bool) -> Listing:
-    extra = {"dry_run": dry_run, "hint": _hint(outcomes)}
-    return Listing(COLUMNS, _rows(outcomes), extra={name: value for name, value in extra.items() if value})
-
-
-def _rows(outcomes: Outcomes) -> list[list[str]]:
-    return [[ref, outcome.result, outcome.note] for ref, outcome in outcomes.items()]
-
-
-def _hint(outcomes: Outcomes) -> str:
-    """The hint of the first error of each kind."""
-    hints: dict[type[CtxhubError], str] = {}
-    for outcome in outcomes.values():
-        if outcome.error and outcome.error.hint:
-            hints.setdefault(type(outcome.error), outcome.error.hint)
-    return " ".join(dict.fromkeys(hints.values()))

@@ -1,0 +1,1 @@
+"""Fills the bin, restores what lies in it, and empties it."""
