@@ -25,6 +25,7 @@ from ctxhub.core.api.search import SearchViewSet
 from ctxhub.core.api.transfer import ExportViewSet, ImportViewSet
 from ctxhub.core.api.use import UseViewSet
 from ctxhub.core.api.vocabulary import CategoryViewSet, LayerViewSet, ScopeViewSet, TagViewSet
+from ctxhub.core.bin.api.bin import BinViewSet
 from ctxhub.core.webhooks.api.webhooks import DeliveryViewSet, WebhookViewSet
 
 LIST: dict[str, Any] = {"get": "list"}
@@ -53,6 +54,9 @@ in_project = [
     path("refusals/", RefusalViewSet.as_view(LIST)),
     path("use/", UseViewSet.as_view(LIST)),
     path("use/empty_searches/", UseViewSet.as_view({"get": "empty_searches"})),
+    path("bin/", BinViewSet.as_view(LIST)),
+    path("bin/restore/", BinViewSet.as_view({"post": "restore"})),
+    path("bin/<int:item_id>/", BinViewSet.as_view({"delete": "destroy"})),
     path("updates/", UpdatesViewSet.as_view(ONE)),
     path("events/", EventsViewSet.as_view(ONE)),
     path("export/", ExportViewSet.as_view(ONE)),
