@@ -15,12 +15,14 @@ from ctxhub.core.admin import (
 )
 from ctxhub.core.admin.needs import tokens
 from ctxhub.core.admin.use import admin as use
+from ctxhub.core.bin.admin import bin as bin_admin
 from ctxhub.core.webhooks.admin import needs as webhook_needs
 from ctxhub.core.webhooks.admin import webhooks
 
 __all__ = [
     "access_tokens",
     "agents",
+    "bin_admin",
     "events",
     "invitations",
     "links",
