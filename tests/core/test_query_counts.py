@@ -120,7 +120,20 @@ def fill(caller: Caller, count: int) -> None:
         create_scratchpad(caller=caller, workflow_id=workflow, name=f"own {n}", content=f"# h{n}\nnew")
     fill_sessions(caller, count)
     fill_snapshots(caller, count)
+    fill_bin(caller, count)
     call(caller, "hub", {"agent": "somebody else"})
+
+
+def fill_bin(caller: Caller, count: int) -> None:
+    """A deleted context of `count` memories, and a decision with as many relationships."""
+    set_decision(caller=caller, key="binned", value=1, tags=["api"])
+    for n in range(count):
+        made = add_memory(caller=caller, title=f"b{n}", content="x", context="binned", tags=[f"t{n}"])
+        relate(caller=caller, source=made["id"], target="decision:binned")
+    call(caller, "delete", {"refs": ["context:binned"]})
+    for n in range(count):
+        relate(caller=caller, source="decision:binned", target=f"decision:n/{n}")
+    call(caller, "delete", {"refs": ["decision:binned"]})
 
 
 def fill_sessions(caller: Caller, count: int) -> None:
@@ -524,6 +537,9 @@ ASKED: dict[str, list[Arguments]] = {
         lambda n: {"refs": ["session:full"]},
         lambda n: {"refs": ["session:full"], "dry_run": True},
         lambda n: {"refs": [f"decision:api/k{i}" for i in range(min(n, 50))]},
+        lambda n: {"refs": ["decision:binned"], "undo": True},
+        lambda n: {"refs": ["context:binned"], "undo": True},
+        lambda n: {"refs": ["context:binned", "decision:binned"], "undo": True, "dry_run": True},
     ],
     "get": [
         lambda n: {"refs": [f"message:{i}" for i in range(1, min(n, 50))]},

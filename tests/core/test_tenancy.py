@@ -411,6 +411,9 @@ CALLS: dict[str, list[Call]] = {
         ({"refs": ["session:armstrong's"]}, NOT_FOUND),
         ({"refs": ["memory:MEMORY", "scratchpad:PAD"]}, NOT_FOUND),
         ({"refs": ["memory:MEMORY"], "dry_run": True}, {"count": 1, "error": None}),
+        ({"refs": ["memory:DELETED"], "undo": True}, NOT_FOUND),
+        ({"refs": ["decision:moon/deleted"], "undo": True}, NOT_FOUND),
+        ({"refs": ["memory:DELETED"], "undo": True, "dry_run": True}, {"count": 1, "error": None}),
     ],
     "get": [
         ({"refs": ["message:MESSAGE"]}, {"items": [], "missing": ["message:MESSAGE"]}),
@@ -558,6 +561,9 @@ def apollo_ids(apollo: Project, tmp_path: Path, settings: Settings) -> dict[str,
             session=str(session),
         )["id"]
     predict_snapshots(caller=armstrong)
+    deleted = add_memory(caller=armstrong, title="moonshot", content="moonshot", context="tranquility")
+    set_decision(caller=armstrong, key="moon/deleted", value="moonshot")
+    call(armstrong, "delete", {"refs": [f"memory:{deleted['id']}", "decision:moon/deleted"]})
     cy_in_apollo = Caller(project=apollo, agent="cy")
     activity = call(armstrong, "hub", {"action": "activity", "limit": 1})
     return {
@@ -579,6 +585,7 @@ def apollo_ids(apollo: Project, tmp_path: Path, settings: Settings) -> dict[str,
         "MESSAGE": str(message["id"]),
         "CONTEXT": str(context["id"]),
         "MEMORY": str(memory["id"]),
+        "DELETED": str(deleted["id"]),
         "MEMORIES": call(armstrong, "memory", {"action": "list", "limit": 1})["next"],
         "MEMORY_REVISIONS": call(armstrong, "memory", of_memory)["next"],
         "CONTEXTS": call(armstrong, "memory", {"action": "contexts", "limit": 1})["next"],

@@ -117,6 +117,13 @@ def is_name_taken(project_id: int, model: type[Model], name: Mapping[str, Any]) 
     )
 
 
+def remove_entries(ids: Sequence[int]) -> None:
+    """Remove entries of the bin with what they hold."""
+    for table, column in (("core_binpart", "item_id"), ("core_binitem", "id")):
+        among, values = sql.among(column, ids)
+        sql.execute(f"DELETE FROM {table} WHERE {among}", values)
+
+
 def cascading(model: type[Model]) -> "Iterable[ForeignKey[Any, Any]]":
     """The foreign keys whose rows go with those of the model."""
     return (key for key in pointing_to(model) if key.remote_field.on_delete is CASCADE)

@@ -1,15 +1,15 @@
 """Removes from the bin for good: what has been there for 30 days, and what an administrator purges."""
 
-from collections.abc import Sequence
 from datetime import datetime
 
 from typing_extensions import TypedDict
 
 from ctxhub.core.bin.models import KEPT_FOR, BinItem
 from ctxhub.core.bin.selectors import get_item
+from ctxhub.core.bin.sql import remove_entries
 from ctxhub.core.events.services.cleanup import cleanup_tasks
 from ctxhub.core.events.services.events import Change, record
-from ctxhub.core.kit import clock, sql
+from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import ADMIN, Caller
 from ctxhub.core.kit.transactions import write_transaction
 from ctxhub.core.text.plurals import counted
@@ -30,7 +30,7 @@ def purge(*, caller: Caller, item_id: int) -> Purged:
         item = get_item(caller.project_id, item_id)
         at = clock.now()
         agent_id = register_agent(caller, at)
-        _remove([item.pk])
+        remove_entries([item.pk])
         change = Change(item.kind, "purged", item.ref, {})
         record(project_id=caller.project_id, agent_id=agent_id, changes=[change], at=at)
     return Purged(ref=item.ref, result="purged")
@@ -42,7 +42,7 @@ def remove_expired(project_id: int, now: datetime) -> dict[str, int]:
     ids = list(expired.order_by("deleted_at").values_list("pk", flat=True)[:REMOVED_AT_ONCE])
     if not ids:
         return {}
-    _remove(ids)
+    remove_entries(ids)
     data = {"binned": len(ids), "note": f"{counted(len(ids), 'objects')} of the bin"}
     record(
         project_id=project_id,
@@ -51,12 +51,6 @@ def remove_expired(project_id: int, now: datetime) -> dict[str, int]:
         at=now,
     )
     return {"binned": len(ids)}
-
-
-def _remove(ids: Sequence[int]) -> None:
-    for table, column in (("core_binpart", "item_id"), ("core_binitem", "id")):
-        among, values = sql.among(column, ids)
-        sql.execute(f"DELETE FROM {table} WHERE {among}", values)
 
 
 cleanup_tasks.append(lambda project_id, now, _: remove_expired(project_id, now))

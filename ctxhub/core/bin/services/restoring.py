@@ -21,10 +21,19 @@ from ctxhub.core.bin.contents import (
 from ctxhub.core.bin.declaration import joined
 from ctxhub.core.bin.models import BinItem, BinPart, BinState
 from ctxhub.core.bin.services.binning import hand_over
-from ctxhub.core.bin.sql import Values, existing, fill, insert_rows, is_name_taken, still_empty
+from ctxhub.core.bin.sql import (
+    Values,
+    existing,
+    fill,
+    insert_rows,
+    is_name_taken,
+    names_of,
+    remove_entries,
+    still_empty,
+)
 from ctxhub.core.events.services import events
 from ctxhub.core.events.services.counters import CounterKey, add_to_counters, counter_key
-from ctxhub.core.kit import clock
+from ctxhub.core.kit import clock, sql
 from ctxhub.core.kit.batches import BYTES_AT_ONCE, ROWS_AT_ONCE, do_first, done_before
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import Conflict, shown
@@ -35,7 +44,7 @@ from ctxhub.core.models import PathPattern
 from ctxhub.core.paths.services.patterns import PatternChange, write_patterns
 from ctxhub.core.paths.services.restored import write_stale
 from ctxhub.core.registry import Noun
-from ctxhub.core.search.services.index import index_again
+from ctxhub.core.search.services.index import index_documents
 from ctxhub.core.transfer.declaration import exported_kind
 from ctxhub.core.transfer.records import WORDS
 from ctxhub.core.vocabulary.services.names import register_agent
@@ -60,20 +69,21 @@ class Restoring:
 
         A large one is restored before the transaction, which then begins again; `when_begun` is called then.
         """
-        self.refuse(item)
+        parts = _Parts(item)
+        self.refuse(item, parts)
         if self._is_dry:
             return
         key = f"bin:{item.pk}"
-        if _is_large(item) and done_before(key) is None:
+        if parts.are_many and done_before(key) is None:
             do_first(key, partial(_restore_step, self._caller, item.pk, key, when_begun))
             return
-        while _restore_parts(self._caller, item):
-            pass
+        while _restore_parts(self._caller, item, parts):
+            parts = _Parts(item)
 
-    def refuse(self, item: BinItem) -> None:
+    def refuse(self, item: BinItem, parts: "_Parts") -> None:
         """Raise Conflict for an object that cannot come back."""
         noun = registry.find_noun(item.kind)
-        row = _object_in(item, noun) if noun else None
+        row = parts.object(noun) if noun else None
         if noun is None or row is None:
             return
         self._refuse_name(item, noun, row)
@@ -125,19 +135,14 @@ def _restore_step(
         item = BinItem.objects.in_project(caller.project_id).filter(pk=item_id).first()
         if item is None or (steps and item.state == BinState.KEPT):
             return {}
+        parts = _Parts(item)
         try:
-            Restoring(caller).refuse(item)
+            Restoring(caller).refuse(item, parts)
         except Conflict:
             return {}
-        _restore_parts(caller, item)
+        _restore_parts(caller, item, parts)
     when_begun()
     return {"parts": 1}
-
-
-def _is_large(item: BinItem) -> bool:
-    """Whether it takes more than one transaction."""
-    sizes = _sizes(item.pk)
-    return len(_first(sizes)) < len(sizes)
 
 
 # -- The parts of an object ------------------------------------------------------------------------
@@ -150,35 +155,52 @@ class _Size:
     count: int
 
 
-def _sizes(item_id: int) -> list[_Size]:
-    """The sizes of the parts of an object, that with the object first."""
-    parts = BinPart._base_manager.filter(item=item_id).order_by("-has_object", "pk")
-    return [_Size(*each) for each in parts.values_list("pk", "size", "count")]
+class _Parts:
+    """The parts of an object, that with the object first."""
+
+    def __init__(self, item: BinItem) -> None:
+        self._item = item
+        parts = BinPart._base_manager.filter(item=item.pk).order_by("-has_object", "pk")
+        self.sizes = [_Size(*each) for each in parts.values_list("pk", "size", "count")]
+        self._read: dict[int, BinPart] = {}
+
+    @property
+    def are_many(self) -> bool:
+        """Whether they are restored in more than one transaction."""
+        return len(self.first()) < len(self.sizes)
+
+    def first(self) -> list[int]:
+        """The ids of those that one transaction restores, at least one."""
+        chosen: list[_Size] = []
+        for size in self.sizes:
+            total, count = sum(each.bytes for each in chosen), sum(each.count for each in chosen)
+            if chosen and (total + size.bytes > BYTES_AT_ONCE or count + size.count > ROWS_AT_ONCE):
+                break
+            chosen.append(size)
+        return [each.part_id for each in chosen]
+
+    def read(self, ids: Sequence[int]) -> list[BinPart]:
+        if unread := [part_id for part_id in ids if part_id not in self._read]:
+            self._read |= {part.pk: part for part in BinPart._base_manager.filter(pk__in=unread)}
+        return [self._read[part_id] for part_id in ids]
+
+    def object(self, noun: Noun) -> Values | None:
+        """The row of the object itself; None if it was never deleted, or is back already."""
+        [first] = self.read([self.sizes[0].part_id]) if self.sizes else [None]
+        if first is None or not first.has_object:
+            return None
+        return unpacked(bytes(first.data)).row(noun.model, self._item.object_id)
 
 
-def _first(sizes: Sequence[_Size]) -> list[_Size]:
-    """Those that one transaction restores, at least one."""
-    chosen: list[_Size] = []
-    for size in sizes:
-        total, count = sum(each.bytes for each in chosen), sum(each.count for each in chosen)
-        if chosen and (total + size.bytes > BYTES_AT_ONCE or count + size.count > ROWS_AT_ONCE):
-            break
-        chosen.append(size)
-    return chosen
-
-
-def _restore_parts(caller: Caller, item: BinItem) -> bool:
+def _restore_parts(caller: Caller, item: BinItem, parts: _Parts) -> bool:
     """Restore what one transaction can of an object, and forget it in the bin; whether there is more."""
-    sizes = _sizes(item.pk)
-    chosen = [each.part_id for each in _first(sizes)]
-    parts = {part.pk: part for part in BinPart._base_manager.filter(pk__in=chosen)}
+    chosen = parts.first()
     at = clock.now()
     agent_id = register_agent(caller, at)
-    for part_id in chosen:
-        part = parts[part_id]
+    for part in parts.read(chosen):
         _Part(item, unpacked(bytes(part.data)), part.has_object, agent_id, at).restore()
-    if len(chosen) == len(sizes):
-        item.delete()
+    if len(chosen) == len(parts.sizes):
+        remove_entries([item.pk])
         return False
     BinPart._base_manager.filter(pk__in=chosen).delete()
     BinItem._base_manager.filter(pk=item.pk).update(state=BinState.PARTIAL)
@@ -217,8 +239,9 @@ class _Part:
 
     def _give_words(self) -> None:
         """Let the rows have the words of these names, where one was deleted meanwhile."""
+        found = names_of(self._contents.names)
         for model, names in self._contents.names.items():
-            gone = names.keys() - existing(self._project_id, model, names.keys())
+            gone = names.keys() - found.get(model, {}).keys()
             ids = {row_id: self._word(model, names[row_id]) for row_id in sorted(gone)}
             if ids:
                 self._replace_words(model, ids)
@@ -328,20 +351,32 @@ class _Part:
                 continue
             ids = [row["id"] for row in rows]
             counts += _counted(noun, rows)
-            if noun.history and noun.history.has_paths:
-                patterns = noun.history.patterns_of(self._project_id, ids)
-                changes = [PatternChange(row_id, (), each) for row_id, each in patterns.items()]
-                write_patterns(self._project_id, noun.kind, changes)
-            if noun.documents:
-                index_again(self._project_id, noun.kind, ids)
+            for some in sql.chunks(ids, ROWS_AT_ONCE):
+                self._index_some(noun, some)
             self._index_states(noun, ids)
         if counts:
             add_to_counters(self._project_id, counts)
 
+    def _index_some(self, noun: Noun, ids: Sequence[int]) -> None:
+        history: Any = noun.history
+        if history:
+            rows = history.table.read(self._project_id, ids)
+            if history.has_paths:
+                changes = [PatternChange(row_id, (), history.patterns(row)) for row_id, row in rows.items()]
+                write_patterns(self._project_id, noun.kind, changes)
+            documents = [document for row in rows.values() if (document := history.document(row))]
+        else:
+            documents = list(noun.documents(self._project_id, ids).now()) if noun.documents else []
+        if noun.documents:
+            index_documents(self._project_id, noun.kind, documents, are_new=True)
+
     def _index_states(self, noun: Noun, ids: Sequence[int]) -> None:
         states = registry.earlier_states(noun.kind)
-        if states and states.states_of and (state_ids := states.states_of(self._project_id, ids)):
-            index_again(self._project_id, states.kind, state_ids)
+        if not states or not states.states_of or not states.documents:
+            return
+        for some in sql.chunks(list(states.states_of(self._project_id, ids)), ROWS_AT_ONCE):
+            documents = states.documents(self._project_id, some).now()
+            index_documents(self._project_id, states.kind, documents, are_new=True)
 
     def _record(self, changes: Sequence[Any]) -> None:
         """Record the object, or that it has more of its contents again."""
@@ -370,7 +405,7 @@ class _Part:
         row = self._contents.row(noun.model, item.object_id)
         add_to_counters(self._project_id, _counted(noun, [row] if row else []))
         if noun.documents:
-            index_again(self._project_id, noun.kind, [item.object_id])
+            self._index_some(noun, [item.object_id])
         change = events.Change(item.kind, "restored", item.ref, {})
         events.record(project_id=self._project_id, agent_id=self._agent_id, changes=[change], at=self._at)
 
@@ -386,12 +421,6 @@ class _Part:
 
 
 # -- Helpers ---------------------------------------------------------------------------------------
-
-
-def _object_in(item: BinItem, noun: Noun) -> Values | None:
-    """The row of the object itself; None if it was never deleted, or is back already."""
-    part = BinPart._base_manager.filter(item=item.pk, has_object=True).first()
-    return unpacked(bytes(part.data)).row(noun.model, item.object_id) if part else None
 
 
 def _in_bin(project_id: int, model: type[Model], row_id: int) -> BinItem | None:
