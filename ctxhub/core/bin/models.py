@@ -51,7 +51,8 @@ class BinItem(ProjectRow):
             models.Index(fields=("project", "-deleted_at", "-id"), name="core_bin_item_newest"),
             models.Index(fields=("project", "kind", "folded"), name="core_bin_item_named"),
         )
-        verbose_name = "deleted object"
+        verbose_name = "entry of the bin"
+        verbose_name_plural = "deleted objects"
 
     def __str__(self) -> str:
         return self.ref

@@ -30,7 +30,8 @@ class Migration(migrations.Migration):
                 ('project', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='core.project')),
             ],
             options={
-                'verbose_name': 'deleted object',
+                'verbose_name': 'entry of the bin',
+                'verbose_name_plural': 'deleted objects',
                 'ordering': ('-deleted_at', '-id'),
                 'abstract': False,
                 'base_manager_name': 'unscoped',

@@ -49,7 +49,7 @@ class BinItemAdmin(ProjectAdmin):
     actions = ("restore_selected",)
     actions_detail = ("restore",)
 
-    list_display = ("on", "what", "along", "by", "when", "until", "state")
+    list_display = ("on", "what", "with_it", "by", "when", "until", "kept")
     list_display_links = ("on",)
     list_select_related = ("project", "agent")
     list_filter = (ProjectFilter, KindFilter, AgentFilter)
@@ -57,7 +57,7 @@ class BinItemAdmin(ProjectAdmin):
     search_help_text = "Ref or title"
     date_hierarchy = "deleted_at"
     ordering = ("-deleted_at", "-pk")
-    fields = ("project", "on", "what", "along", "by", "deleted", "ends", "state")
+    fields = ("project", "on", "what", "with_it", "by", "deleted", "ends", "kept")
 
     # -- Restoring ---------------------------------------------------------------------------------
 
@@ -128,7 +128,7 @@ class BinItemAdmin(ProjectAdmin):
         return preview(row.title)
 
     @display(description="With it")
-    def along(self, row: BinItem) -> str:
+    def with_it(self, row: BinItem) -> str:
         return along_in_words(row).removeprefix("with ")
 
     @display(description="Deleted by", ordering="agent__name")
@@ -148,7 +148,7 @@ class BinItemAdmin(ProjectAdmin):
         return in_full(row.deleted_at + KEPT_FOR)
 
     @display(description="State", label=STATES)
-    def state(self, row: BinItem) -> str:
+    def kept(self, row: BinItem) -> str:
         return LABELS[BinState(row.state)]
 
     deleted = time_in_full("deleted_at", "Deleted")
