@@ -464,7 +464,7 @@ def test_a_large_context_comes_back_in_batches(ada: Caller, apollo: Project, req
     before = unfixed(stored(apollo))
     delete(ada, "context:shop", "decision:k")
     item = BinItem.objects.in_project(apollo).get(kind="context")
-    assert item.along["memories"] == 10
+    assert item.along == {"memories": 10, "relationships": 1}
     assert item.parts.count() == 4
     refs = ["decision:k", "context:shop", "memory:999"]
     rows = call(ada, "delete", {"refs": refs, "undo": True}, request_id=request_id)["rows"]

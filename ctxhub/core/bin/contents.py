@@ -61,7 +61,7 @@ class Contents:
         return not self.pointers and not any(self.rows.values())
 
     def counts(self, but: type[Model]) -> Counter[str]:
-        """How many rows of other models these are, by their plural; without links to words."""
+        """How many rows of other models these are, by their plural; without earlier states and links."""
         links = {many.remote_field.through for model in self.rows for many in model._meta.many_to_many}
         counts: Counter[str] = Counter()
         for model, rows in self.rows.items():
@@ -278,8 +278,9 @@ def _any_of(conditions: Sequence[Condition]) -> Condition:
 
 @cache
 def _silent() -> tuple[type[Model], ...]:
-    """Rows that nobody counts: the globs of objects."""
-    return (apps.get_model("core", "PathPattern"),)
+    """Rows that nobody counts: globs, and earlier states, which belong to their objects."""
+    earlier = (noun.model for noun in registry.all_nouns() if noun.earlier_states_of)
+    return (apps.get_model("core", "PathPattern"), *earlier)
 
 
 def _model(label: str) -> type[Model] | None:

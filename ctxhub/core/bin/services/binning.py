@@ -63,18 +63,19 @@ def put_in_bin(
     at: datetime,
     before: Mapping[int, Any] | None = None,
 ) -> None:
-    """Store what was collected of objects. `before`: how many of its own each lost to earlier batches."""
+    """Store what was collected of objects. `before`: how many of its own each lost to batches, by row id."""
     noun = registry.find_noun(kind)
     if not noun or not objects:
         return
     model = noun.model
     records, packed = [], {}
+    earlier = _along_before(project_id, kind, [row_id for row_id, lost in (before or {}).items() if lost])
     for each in objects:
         row_id = each.row.id
         of_object = contents.get(row_id)
         values = (of_object.row(model, row_id) if of_object else None) or {}
         along = of_object.counts(model) if of_object else Counter[str]()
-        along[_contents_of(noun)] += _number((before or {}).get(row_id))
+        along += earlier.get(row_id, Counter())
         if of_object:
             packed[row_id] = of_object.packed()
         records.append(
@@ -204,10 +205,12 @@ def _insert_parts(parts: Sequence[Sequence[Any]]) -> None:
         sql.insert(BinPart._meta.db_table, columns, some)
 
 
-def _contents_of(noun: registry.Noun) -> str:
-    """The plural of what goes with a container in batches; "" of other kinds."""
-    is_container = isinstance(noun.deletion, Deletion) and noun.deletion.contents
-    return registry.plural(noun.deletion.contents) if is_container else ""  # type: ignore[union-attr]
+def _along_before(project_id: int, kind: str, ids: Sequence[int]) -> dict[int, Counter[str]]:
+    """What has gone along with large objects in batches."""
+    if not ids:
+        return {}
+    items = BinItem.objects.in_project(project_id).filter(kind=kind, object_id__in=ids)
+    return {row_id: Counter(along) for row_id, along in items.values_list("object_id", "along")}
 
 
 def _own(noun: registry.Noun, contents: Contents) -> int:
@@ -217,7 +220,3 @@ def _own(noun: registry.Noun, contents: Contents) -> int:
         for model, rows in contents.rows.items()
         if model is not noun.model and (other := noun_of(model)) and other.documents
     )
-
-
-def _number(detail: Any) -> int:
-    return detail if isinstance(detail, int) else 0
