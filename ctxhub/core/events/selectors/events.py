@@ -55,7 +55,7 @@ VERBS = (
     *("sent", "acked", "claimed", "done", "overdue", "escalated"),
     *("appended", "restored", "saved", "closed", "reopened", "confirmed"),
     *("leased", "renewed", "released", "force_released", "taken_over", "handed_over"),
-    *("imported", "cleaned", "pruned"),
+    *("imported", "cleaned", "pruned", "purged"),
     *("tested", "sent_again", "switched_off"),
 )
 
