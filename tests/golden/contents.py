@@ -68,11 +68,13 @@ def _row(table: str, row: dict[str, Any], *, has_id: bool) -> dict[str, Any]:
 
 
 def _plain(value: Any) -> Any:
-    """Times in ISO format, and the keys of objects sorted: PostgreSQL keeps no order."""
+    """Times in ISO format, and the keys of objects sorted: PostgreSQL keeps no order. Bytes: that they are."""
     if isinstance(value, datetime):
         return value.astimezone(UTC).isoformat().removesuffix("+00:00")
     if isinstance(value, UUID):
         return "uuid"  # It is drawn.
+    if isinstance(value, bytes):
+        return "bytes"
     if isinstance(value, dict):
         return {name: _plain(inner) for name, inner in sorted(value.items())}
     return [_plain(inner) for inner in value] if isinstance(value, list) else value
