@@ -293,6 +293,18 @@ def test_a_taken_name_is_a_conflict(world: Project, ada: Caller) -> None:
     assert is_sound(world)
 
 
+def test_an_id_that_was_given_again_is_a_conflict(ada: Caller, apollo: Project) -> None:
+    """Ids are given once; but for what a person does to the database."""
+    ref = memory(ada)
+    delete(ada, ref)
+    context = Context.objects.in_project(apollo).get()
+    row_id = int(ref.partition(":")[2])
+    Memory.objects.create(pk=row_id, project=apollo, context=context, title="other", content="x")
+    assert refusal(ada, ref).code == "conflict"
+    assert Memory.objects.in_project(apollo).get().title == "other"
+    assert BinItem.objects.in_project(apollo).exists()
+
+
 def test_a_container_that_is_gone_is_restored_first(ada: Caller, apollo: Project) -> None:
     ref = memory(ada)
     context = f"context:{Context.objects.in_project(apollo).get().pk}"

@@ -101,7 +101,7 @@ def test_what_is_in_the_way_is_told_and_the_others_come_back(
     assert item.ref in text
     assert Decision.objects.in_project(apollo).get().value == "one"
     last = BinItem.objects.in_project(apollo).get(kind="decision")
-    assert "There is another decision" in restore(member(apollo, ADMIN, "two"), last)
+    assert "another decision of the name" in restore(member(apollo, ADMIN, "two"), last)
     assert BinItem.objects.in_project(apollo).exists()
 
 

@@ -68,7 +68,7 @@ def _row(table: str, row: dict[str, Any], *, has_id: bool) -> dict[str, Any]:
 
 
 def _plain(value: Any) -> Any:
-    """Times in ISO format, and the keys of objects sorted: PostgreSQL keeps no order. Bytes: that they are."""
+    """Times in ISO format, "bytes", and the keys of objects sorted: PostgreSQL keeps no order."""
     if isinstance(value, datetime):
         return value.astimezone(UTC).isoformat().removesuffix("+00:00")
     if isinstance(value, UUID):

@@ -44,14 +44,15 @@ def read_pointers(model: type[Model], column: str, ids: Sequence[int]) -> list[t
     return [(row_id, target) for row_id, target in found]
 
 
-def insert_rows(project_id: int, model: type[Model], rows: Sequence[Values]) -> None:
-    """Insert rows under their ids; one whose id or name is there again is left out.
+def insert_rows(project_id: int, model: type[Model], rows: Sequence[Values]) -> int:
+    """Insert rows under their ids; one whose id or name is there again is left out. Returns how many are in.
 
     Columns that are new since a row was read get their default, and those that are gone are left out.
     """
     fields = by_column(model)
     columns = list(fields)
     readers = _readers(model)
+    count = 0
     for some in sql.chunks(rows, VALUES_AT_ONCE // len(columns)):
         records = []
         for row in some:
@@ -62,7 +63,9 @@ def insert_rows(project_id: int, model: type[Model], rows: Sequence[Values]) -> 
                     for column, field in fields.items()
                 ]
             )
-        sql.insert(model._meta.db_table, columns, records, "ON CONFLICT DO NOTHING")
+        then = "ON CONFLICT DO NOTHING RETURNING id"
+        count += len(sql.insert(model._meta.db_table, columns, records, then))
+    return count
 
 
 def existing(project_id: int, model: type[Model], ids: Collection[int]) -> set[int]:

@@ -36,7 +36,7 @@ from ctxhub.core.events.services.counters import CounterKey, add_to_counters, co
 from ctxhub.core.kit import clock, sql
 from ctxhub.core.kit.batches import BYTES_AT_ONCE, ROWS_AT_ONCE, do_first, done_before
 from ctxhub.core.kit.caller import Caller
-from ctxhub.core.kit.errors import Conflict, shown
+from ctxhub.core.kit.errors import Conflict
 from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.kit.models import NamedRow
 from ctxhub.core.kit.transactions import write_transaction
@@ -97,10 +97,7 @@ class Restoring:
             return
         key = (item.kind, *name.values())
         if key in self._names or is_name_taken(item.project_id, noun.model, name):
-            raise Conflict(
-                f"There is another {item.kind} {shown(item.title)} now.",
-                hint="Rename or delete that one, and undo again.",
-            )
+            raise _taken(item)
         self._names.add(key)
 
 
@@ -138,9 +135,9 @@ def _restore_step(
         parts = _Parts(item)
         try:
             Restoring(caller).refuse(item, parts)
+            _restore_parts(caller, item, parts)
         except Conflict:
             return {}
-        _restore_parts(caller, item, parts)
     when_begun()
     return {"parts": 1}
 
@@ -224,8 +221,7 @@ class _Part:
         self._give_words()
         stale = self._contents.rows.pop(PathPattern, [])
         self._drop_loose_rows()
-        for model, rows in self._contents.rows.items():
-            insert_rows(self._project_id, model, rows)
+        self._insert()
         changes = self._point()
         self._index_contents()
         self._record(changes)
@@ -234,6 +230,17 @@ class _Part:
             item = next(item for item in self._items.values() if item and item.pk == item_id)
             contents.names = self._contents.names
             hand_over(item, contents)
+
+    def _insert(self) -> None:
+        """Insert the rows, that of the object first. Raises Conflict, before any other, if it cannot be."""
+        rows = self._contents.rows
+        object_id = self._item.object_id if self._has_object else 0
+        own = self._contents.row(self._noun.model, object_id)
+        if own and not insert_rows(self._project_id, self._noun.model, [own]):
+            raise _taken(self._item)
+        for model, some in rows.items():
+            others = some if model is not self._noun.model else [row for row in some if row is not own]
+            insert_rows(self._project_id, model, others)
 
     # -- What the rows point to --------------------------------------------------------------------
 
@@ -421,6 +428,14 @@ class _Part:
 
 
 # -- Helpers ---------------------------------------------------------------------------------------
+
+
+def _taken(item: BinItem) -> Conflict:
+    # Not by its name: a token that may only write is not told it.
+    return Conflict(
+        f"There is another {item.kind} of the name that {item.ref} had.",
+        hint="Rename or delete that one, and undo again.",
+    )
 
 
 def _in_bin(project_id: int, model: type[Model], row_id: int) -> BinItem | None:
