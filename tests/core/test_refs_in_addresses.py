@@ -29,7 +29,7 @@ pytestmark = pytest.mark.one_engine
 
 ALL = operations("GET", "POST", "PUT", "PATCH", "DELETE")
 WITH_AN_ID = [operation for operation in ALL if "<id:" in operation.address]
-PLAIN_NUMBERS = {"revision"}  # These numbers are not ids.
+PLAIN_NUMBERS = {"revision", "entry"}  # No ids of objects: an entry of the bin has no ref.
 
 Ids = dict[str, int]
 

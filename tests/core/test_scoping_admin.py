@@ -12,11 +12,13 @@ from django.urls import reverse
 from ctxhub.core.accounts.services.access_tokens import create_token
 from ctxhub.core.accounts.services.invitations import invite
 from ctxhub.core.admin.base import ProjectAdmin
+from ctxhub.core.hub.services.deleting import delete_refs
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import Conflict
 from ctxhub.core.models import (
     AccessToken,
     Agent,
+    BinItem,
     Category,
     EmptySearch,
     Event,
@@ -110,6 +112,8 @@ def rows_of_hermes(hermes: Project) -> dict[type[Model], Model]:
     acquire_lease(caller=cy, paths=[f"{SECRET_WORD}/**"], reason=SECRET_WORD)
     send_message(caller=cy, text=SECRET_WORD, to=["ada", SECRET_WORD], type="request", ack=True)
     read(cy, f"decision:{SECRET_WORD}/key")
+    set_decision(caller=cy, key=f"{SECRET_WORD}/deleted", value=SECRET_WORD)
+    delete_refs(caller=cy, refs=[f"decision:{SECRET_WORD}/deleted"])
     count_refusal(cy, Conflict(SECRET_WORD, about=f"decision:{SECRET_WORD}/key"))
     WRITER.flush()
     with Call(cy, SECRET_WORD) as made:
@@ -148,6 +152,7 @@ def rows_of_hermes(hermes: Project) -> dict[type[Model], Model]:
         TokenUse,
         EmptySearch,
         Webhook,
+        BinItem,
     )
     return {
         Project: hermes,

@@ -14,6 +14,7 @@ WHY_LEFT = {
     "people": ("core.Visit", "core.SignInFailure"),
     "what the hub notes of itself": ("core.HubRecord",),
     "addresses are secrets": ("core.Webhook", "core.WebhookDelivery"),
+    "they are deleted": ("core.BinItem", "core.BinPart"),
     "of the moment": ("core.HeardSession", "core.StoredAnswer", "tracking.Lease", "tracking.LeasePath"),
     "the index": ("core.SearchEntry", "core.SearchText", "core.SearchWord", "core.TermCount"),
     "computed": ("core.Tally", "core.PathPattern", "core.StaleCursor", "messaging.Result"),

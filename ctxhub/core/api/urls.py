@@ -56,7 +56,7 @@ in_project = [
     path("use/empty_searches/", UseViewSet.as_view({"get": "empty_searches"})),
     path("bin/", BinViewSet.as_view(LIST)),
     path("bin/restore/", BinViewSet.as_view({"post": "restore"})),
-    path("bin/<int:item_id>/", BinViewSet.as_view({"delete": "destroy"})),
+    path("bin/<int:entry>/", BinViewSet.as_view({"delete": "destroy"})),
     path("updates/", UpdatesViewSet.as_view(ONE)),
     path("events/", EventsViewSet.as_view(ONE)),
     path("export/", ExportViewSet.as_view(ONE)),

@@ -50,9 +50,9 @@ class BinViewSet(ProjectViewSet):
         return Response(self.once(lambda: undo_deletions(caller=self.caller, **self.body)))
 
     @extend_schema(responses={204: None})
-    def destroy(self, request: Request, slug: str, item_id: int) -> Response:
+    def destroy(self, request: Request, slug: str, entry: int) -> Response:
         """Remove an entry of the bin at once, for good: what holds a secret."""
-        self.once(lambda: purge(caller=self.caller, item_id=item_id))
+        self.once(lambda: purge(caller=self.caller, item_id=entry))
         return Response(status=204)
 
     def _refuse_readers(self) -> None:
