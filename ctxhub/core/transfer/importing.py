@@ -19,7 +19,7 @@ from ctxhub.core.project_deletion import delete_project
 from ctxhub.core.search.services.reindexing import index_missing_of
 from ctxhub.core.transfer.file import Checked, check_file
 from ctxhub.core.transfer.models import ImportState
-from ctxhub.core.transfer.publishing import move_in_steps, publish_project, publish_rows
+from ctxhub.core.transfer.publishing import move_in_steps, publish_project, publish_rows, refuse_overtaken
 from ctxhub.core.transfer.staging import FAIL, ON_CONFLICT, Outcome, Staging
 
 # An import whose process has said nothing for so long was cut off.
@@ -121,6 +121,8 @@ def _import(
         )
         staging.run()
         if staging.outcome.conflicting and on_conflict == FAIL:
+            if target.project:
+                refuse_overtaken(target.project.pk, staged.pk)
             raise _conflict(staging.outcome)
         if not target.project:
             _index(work, staged, tell)

@@ -64,7 +64,7 @@ def publish_rows(work: Import, staging: Staging, *, hub_is_stopped: bool) -> Non
     if not hub_is_stopped:
         _refuse_long(outcome)
     with write_transaction(target.pk):
-        _refuse_names_taken(target.pk, staged.pk)
+        refuse_overtaken(target.pk, staged.pk)
         if staging.is_empty:
             _take_words(target, staging)
         for kind, objects in staging.replacing.items():
@@ -130,10 +130,24 @@ def _taken(exported: Exported, target: int, staged: int) -> list[int]:
     return [row_id for (row_id,) in found]
 
 
-def _refuse_names_taken(target: int, staged: int) -> None:
+def refuse_overtaken(target: int, staged: int) -> None:
+    """Raise IntegrityError if the target has got an object of the name or the UUID of a staged one."""
     for exported in exported_kinds(with_log=True):
-        if _taken(exported, target, staged):
-            raise IntegrityError(f"{exported.kind}: the name of a staged object is taken")
+        if _taken(exported, target, staged) or _has_come(exported, target, staged):
+            raise IntegrityError(f"{exported.kind}: somebody has written a staged object meanwhile")
+
+
+def _has_come(exported: Exported, target: int, staged: int) -> bool:
+    """Whether the target has an object of the UUID of a staged one: another import brought it."""
+    found = sql.rows(
+        f"""
+        SELECT 1 FROM core_origin s
+        JOIN core_origin t ON t.project_id = %s AND t.uuid = s.uuid AND t.kind = s.kind
+        JOIN {exported.table} o ON o.id = t.object_id AND o.project_id = t.project_id
+        WHERE s.project_id = %s AND s.kind = %s LIMIT 1""",
+        [target, staged, exported.kind],
+    )
+    return bool(found)
 
 
 def _drop_names_taken(model: type[Model], target: int, staged: int) -> None:
