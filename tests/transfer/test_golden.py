@@ -1,0 +1,42 @@
+"""Exports of earlier formats: each release reads them all.
+
+`golden-1.jsonl` was written by the first release that exports, from a project as `world.fill` makes it, with its
+log. It is never written again. A later format adds a file of its own.
+"""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ctxhub.core.transfer.declaration import KINDS
+from tests.transfer.world import export_of, take
+
+GOLDENS = sorted(Path(__file__).parent.glob("golden-*.jsonl"))
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("path", GOLDENS, ids=[path.stem for path in GOLDENS])
+def test_an_earlier_export_is_imported_whole(path: Path) -> None:
+    """Fields that exports have got since may come beside those of the file."""
+    before = objects_of(path.read_bytes().splitlines())
+    done = take(path, slug="golden-copy")
+    assert done.project
+    after = objects_of(export_of(done.project, with_log=True))
+    [own] = {*after} - {*before}
+    assert after[own]["verb"] == "imported"
+    for line, data in before.items():
+        assert {name: after[line].get(name) for name in data} == data, line
+
+
+@pytest.mark.django_db
+def test_the_first_one_has_every_kind_of_the_first_format() -> None:
+    kinds = {kind for kind, _ in objects_of(GOLDENS[0].read_bytes().splitlines())}
+    assert {"config", "decision", "memory", "scratchpad", "message", "snapshot", "event"} <= kinds <= {*KINDS}
+
+
+def objects_of(lines: list[bytes]) -> dict[tuple[str, str], dict[str, Any]]:
+    """Its objects by kind and UUID, without the first and the last line."""
+    objects = [json.loads(line) for line in lines[1:-1]]
+    return {(each["kind"], each["uuid"]): each["data"] for each in objects}
