@@ -1,7 +1,7 @@
 """Exports of earlier formats: each release reads them all.
 
-`golden-1.jsonl` was written by the first release that exports, from a project as `world.fill` makes it, with its
-log. It is never written again. A later format adds a file of its own.
+`golden-1.jsonl` was written by the first release that exports, from a project as `world.fill` makes it, with
+its log. It is never written again. A later format adds a file of its own.
 """
 
 import json

@@ -1,6 +1,9 @@
 """The current time, and parsing of times: "30m", "2h", "7d" ago, ISO 8601, an event cursor ("e1234")."""
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from datetime import UTC, datetime, timedelta
 
 from django.utils import timezone
@@ -24,8 +27,21 @@ class EventCursor:
         return f"e{self.event_id}"
 
 
+_fixed: ContextVar[datetime | None] = ContextVar("fixed_clock", default=None)
+
+
 def now() -> datetime:
-    return timezone.now()
+    return _fixed.get() or timezone.now()
+
+
+@contextmanager
+def fixed_at(moment: datetime) -> Iterator[None]:
+    """Let it be this time for all that the block does in this thread."""
+    token = _fixed.set(moment)
+    try:
+        yield
+    finally:
+        _fixed.reset(token)
 
 
 def parse_moment(text: str, name: str = "since") -> datetime | EventCursor:

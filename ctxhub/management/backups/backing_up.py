@@ -2,9 +2,9 @@
 
 import os
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from django.conf import settings
@@ -23,9 +23,12 @@ from ctxhub.management.backups.archive import describe, pack, private_file, writ
 from ctxhub.management.backups.facts import Facts
 from ctxhub.management.backups.folders import dated_name
 from ctxhub.management.backups.manifest import DATABASES, KEY, Manifest
+from ctxhub.management.backups.other_database import connected_to
 from ctxhub.management.backups.postgresql_programs import server_version
 from ctxhub.management.backups.work_folder import work_folder
 from ctxhub.management.refusals import DISK_FULL
+
+Look = Callable[[], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,9 +42,18 @@ class BackedUp:
 
 
 def back_up(path: Path) -> BackedUp:
-    """Make a backup in a new file, or under a dated name in a folder that is there.
+    """Make a backup in a new file, or under a dated name in a folder that is there, and note it.
 
     The file gets its name when it is whole and on the disk. Raises CommandError, DatabaseError and OSError.
+    """
+    done = make_backup(path)
+    return replace(done, is_noted=_is_noted(done))
+
+
+def make_backup(path: Path, look: Look | None = None) -> BackedUp:
+    """As `back_up`, but nothing is noted.
+
+    `look` is called while this thread is connected to the very state that is backed up, which it only reads.
     """
     at = clock.now()
     path = Path(os.path.abspath(path))
@@ -50,7 +62,7 @@ def back_up(path: Path) -> BackedUp:
     hub = _hub_id()
     with _told_full(target.parent), work_folder(target.parent) as work:
         files = {KEY: work / KEY, DATABASES[connection.vendor]: work / "database"}
-        facts, unpacked, schema = _copy_database(work, files[DATABASES[connection.vendor]])
+        facts, unpacked, schema = _copy_database(work, files[DATABASES[connection.vendor]], look)
         with private_file(files[KEY]) as key:
             key.write(str(settings.SECRET_KEY).encode())
         manifest = Manifest(
@@ -80,7 +92,7 @@ def back_up(path: Path) -> BackedUp:
             put_new(draft, target)
         except FileExistsError as error:
             raise _is_there(target) from error
-    return BackedUp(target, manifest, size, is_noted=_is_noted(target, manifest, size))
+    return BackedUp(target, manifest, size, is_noted=False)
 
 
 def _hub_id() -> str:
@@ -102,15 +114,18 @@ def _told_full(folder: Path) -> Iterator[None]:
         raise CommandError(f"No backup was made: the disk of {folder} is full or read-only.") from error
 
 
-def _copy_database(work: Path, packed: Path) -> tuple[Facts, int | None, str]:
+def _copy_database(work: Path, packed: Path, look: Look | None) -> tuple[Facts, int | None, str]:
     """What the copy holds, its size before it was compressed (None: it was not), and its schema."""
     if connection.vendor == "postgresql":
-        facts, schema = postgresql_dump.dump(packed)
+        facts, schema = postgresql_dump.dump(packed, look)
         return facts, None, schema
     copy = work / "copy"
     sqlite_copy.copy_database(copy)
     facts, size = sqlite_copy.facts_of(copy), copy.stat().st_size
     pack(copy, packed)
+    if look:
+        with connected_to({"NAME": str(copy)}):
+            look()
     copy.unlink()
     return facts, size, ""
 
@@ -131,11 +146,11 @@ def _is_there(target: Path) -> CommandError:
     return CommandError(f"{target} is there already: a backup never replaces a file. Give another name.")
 
 
-def _is_noted(target: Path, manifest: Manifest, size: int) -> bool:
+def _is_noted(done: BackedUp) -> bool:
     """Note the backup. One of a database that only reads is none the worse."""
-    details = {"file": str(target), "bytes": size, "rows": manifest.rows}
+    details = {"file": str(done.path), "bytes": done.bytes, "rows": done.manifest.rows}
     try:
-        note(HubRecord.Kind.BACKUP, details, at=manifest.created_at)
+        note(HubRecord.Kind.BACKUP, details, at=done.manifest.created_at)
     except DatabaseError:
         return False
     return True

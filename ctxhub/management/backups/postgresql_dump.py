@@ -5,15 +5,16 @@ to do beside it is in the same transaction, and a process that is killed leaves 
 """
 
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
 from django.core.management.base import CommandError
-from django.db import connection
+from django.db import connection, transaction
 
 from ctxhub.management.backups.facts import Facts, gather
+from ctxhub.management.backups.other_database import connected_to
 from ctxhub.management.backups.postgresql_programs import find_program, login, server_version
 
 TABLES = "SELECT tablename FROM pg_tables WHERE schemaname = current_schema()"
@@ -23,10 +24,11 @@ _COPY_BEGINS, _COPY_ENDS = (b"COPY ", b" FROM stdin;\n"), b"\\.\n"
 _UNKNOWN_TO_OLDER = b"SET transaction_timeout"
 
 
-def dump(target: Path) -> tuple[Facts, str]:
+def dump(target: Path, look: Callable[[], None] | None = None) -> tuple[Facts, str]:
     """Write the tables as they are at one moment; returns what they are, and their schema.
 
-    Raises CommandError if pg_dump is missing or fails.
+    `look` is called while Django's connection of this thread sees that moment, too. Raises CommandError if
+    pg_dump is missing or fails.
     """
     program = find_program("pg_dump", server_version())
     with snapshot() as server:
@@ -41,6 +43,9 @@ def dump(target: Path) -> tuple[Facts, str]:
             command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE
         ) as process:
             _keep_output(process, target)
+        if look:
+            with _seeing(name):
+                look()
         return gather(lambda statement: server.execute(statement).fetchall(), TABLES), schema
 
 
@@ -69,6 +74,18 @@ def snapshot() -> Iterator[Any]:
         server.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
         lift_limits(server)
         yield server
+
+
+@contextmanager
+def _seeing(name: str) -> Iterator[None]:
+    """Let this thread see an exported snapshot on a connection of its own, and write nothing."""
+    with connected_to({}):
+        connection.ensure_connection()
+        with transaction.atomic(), connection.cursor() as cursor:
+            cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
+            cursor.execute("SET TRANSACTION SNAPSHOT %s", [name])
+            lift_limits(cursor)
+            yield
 
 
 def lift_limits(server: Any) -> None:

@@ -12,7 +12,7 @@ from ctxhub.core.kit.hub_files import APPLICATION_ID
 from ctxhub.management.backups.facts import Facts, gather
 from ctxhub.management.backups.manifest import BadBackup
 
-_TABLES = "SELECT name FROM sqlite_master WHERE type = 'table' AND sql NOT LIKE 'CREATE VIRTUAL%'"
+TABLES = "SELECT name FROM sqlite_master WHERE type = 'table' AND sql NOT LIKE 'CREATE VIRTUAL%'"
 FAULTS_SHOWN = 3
 
 
@@ -25,7 +25,7 @@ def copy_database(target: Path) -> None:
 def facts_of(copy: Path) -> Facts:
     """Of a file that nobody writes. Raises sqlite3.Error."""
     with _opened(copy) as file:
-        return gather(lambda statement: file.execute(statement).fetchall(), _TABLES)
+        return gather(lambda statement: file.execute(statement).fetchall(), TABLES)
 
 
 def check_copy(copy: Path) -> None:

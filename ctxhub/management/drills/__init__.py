@@ -1,0 +1,1 @@
+"""The drill: a backup is restored beside the hub, and compared with what was backed up."""
