@@ -11,12 +11,12 @@ from django.urls import Resolver404, ResolverMatch, resolve
 
 from ctxhub.core.accounts.services.access_tokens import find_remembered, find_verified, verify
 from ctxhub.core.api.calls import CallViewSet
-from ctxhub.core.api.transfer import MOST_BYTES as IMPORT_BYTES
 from ctxhub.core.api.views import ProjectViewSet
 from ctxhub.core.kit.caller import ADMIN, READ, Caller
 from ctxhub.core.kit.errors import CtxhubError
 from ctxhub.core.kit.inputs import OWN_PROJECT
 from ctxhub.core.toolbox import dispatch
+from ctxhub.core.transfer.exporting import MOST_BYTES as IMPORT_BYTES
 from ctxhub.mcp.db_threads import run_in_thread
 from ctxhub.mcp.shares import Share
 

@@ -13,6 +13,7 @@ from ctxhub.core.accounts.services.access_tokens import create_token
 from ctxhub.core.accounts.services.invitations import invite
 from ctxhub.core.admin.base import ProjectAdmin
 from ctxhub.core.hub.services.deleting import delete_refs
+from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import Conflict
 from ctxhub.core.models import (
@@ -22,6 +23,7 @@ from ctxhub.core.models import (
     Category,
     EmptySearch,
     Event,
+    Import,
     Invitation,
     Layer,
     Membership,
@@ -121,6 +123,8 @@ def rows_of_hermes(hermes: Project) -> dict[type[Model], Model]:
     made.answered(1)
     tally.WRITER.flush()
     tally.EMPTY_SEARCHES.flush()
+    now = clock.now()
+    brought = Import.objects.create(project=hermes, by=SECRET_WORD, started_at=now, alive_until=now)
     project_rows = (
         Access,
         AgentSession,
@@ -156,6 +160,7 @@ def rows_of_hermes(hermes: Project) -> dict[type[Model], Model]:
     )
     return {
         Project: hermes,
+        Import: brought,
         **{model: model.unscoped.filter(project=hermes).latest("pk") for model in project_rows},
     }
 

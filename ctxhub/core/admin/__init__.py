@@ -3,6 +3,7 @@
 from ctxhub.core.admin import (
     access_tokens,
     agents,
+    data,
     events,
     invitations,
     links,
@@ -23,6 +24,7 @@ __all__ = [
     "access_tokens",
     "agents",
     "bin_admin",
+    "data",
     "events",
     "invitations",
     "links",

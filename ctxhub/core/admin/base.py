@@ -30,7 +30,7 @@ from ctxhub.core.kit.errors import CtxhubError, LooksLikeCredential, NotAllowed
 from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.kit.models import ProjectRow
 from ctxhub.core.kit.transactions import write_transaction
-from ctxhub.core.models import Project
+from ctxhub.core.models import Import, Project
 from ctxhub.core.refusals.services import count_refusal
 
 T = TypeVar("T")
@@ -41,11 +41,18 @@ NOTHING = mark_safe('<span class="ctx-none">-</span>')
 
 @frozen
 class Menu:
-    """Where the sidebar shows a model. `page`: which page of ProjectPagesAdmin it opens; "": the list."""
+    """Where the sidebar shows a model. `page`: which page of ProjectPagesAdmin it opens; "": the list.
+
+    `title`: in place of the model's name.
+    """
 
     group: str
     icon: str
     page: str = ""
+    title: str = ""
+
+    def title_of(self, opts: Any) -> str:
+        return self.title or str(opts.verbose_name_plural).capitalize()
 
 
 class ProjectAdmin(ModelAdmin):
@@ -87,8 +94,8 @@ class ProjectAdmin(ModelAdmin):
     def get_field_queryset(self, db: str | None, db_field: Any, request: HttpRequest) -> QuerySet[Any] | None:
         """Limits the choices of a foreign key to rows of the projects the person can see."""
         related = db_field.related_model
-        if isinstance(related, type) and issubclass(related, ProjectRow):
-            return related.unscoped.filter(project__in=access_of(request).project_ids())
+        if isinstance(related, type) and issubclass(related, ProjectRow | Import):
+            return related._base_manager.filter(project__in=access_of(request).project_ids())
         return super().get_field_queryset(db, db_field, request)
 
     def get_list_display(self, request: HttpRequest) -> Any:

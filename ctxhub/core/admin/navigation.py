@@ -29,7 +29,7 @@ def sidebar(request: HttpRequest) -> list[dict[str, Any]]:
         if menu and model_admin.has_module_permission(request):
             groups[menu.group].append(
                 {
-                    "title": str(model_admin.opts.verbose_name_plural).capitalize(),
+                    "title": menu.title_of(model_admin.opts),
                     "icon": menu.icon,
                     "link": _list_url(request, model_admin),
                 }

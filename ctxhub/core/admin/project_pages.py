@@ -11,6 +11,7 @@ from django.urls import URLPattern, path
 from ctxhub.core.admin.access import access_of, chosen_project, shown_project
 from ctxhub.core.admin.base import ProjectAdmin
 from ctxhub.core.admin.urls import in_project
+from ctxhub.core.kit.caller import READ
 from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.models import Project
 
@@ -24,9 +25,12 @@ class Tab:
     is_current: bool
 
 
-def project_tabs(request: HttpRequest, chosen: Project | None, url_of: Callable[[Project], str]) -> list[Tab]:
-    """A tab for each project of the person."""
-    projects = access_of(request).projects.values()
+def project_tabs(
+    request: HttpRequest, chosen: Project | None, url_of: Callable[[Project], str], scope: str = READ
+) -> list[Tab]:
+    """A tab for each project in which the person has the scope."""
+    access = access_of(request)
+    projects = [access.projects[project_id] for project_id in access.project_ids(scope)]
     return [Tab(str(each), url_of(each), each == chosen) for each in projects]
 
 
@@ -39,6 +43,7 @@ class ProjectPagesAdmin(ProjectAdmin):
 
     change_list_template = "ctxhub/tabbed_list.html"
     project_pages: ClassVar[Mapping[str, str]]
+    list_title: ClassVar[str] = "List"
     # Names in the query string that the tabs keep.
     kept_by_tabs: ClassVar[Sequence[str]] = ()
 
@@ -65,25 +70,26 @@ class ProjectPagesAdmin(ProjectAdmin):
         return self.page(
             request,
             template,
-            f"{str(self.opts.verbose_name_plural).capitalize()}: {self.project_pages[name].lower()}",
+            f"{self.menu.title_of(self.opts)}: {self.project_pages[name].lower()}",
             project=project,
             page_tabs=self._page_tabs(request, name, project),
-            projects=project_tabs(request, project, partial(self.url_of_page, name)),
+            projects=project_tabs(request, project, partial(self.url_of_page, name), self.view_scope),
             **context,
         )
 
     def _pattern(self, name: str) -> URLPattern:
         def view(request: HttpRequest) -> HttpResponse:
-            if not self.has_view_permission(request):
+            project = shown_project(request)
+            if not access_of(request).may(self.view_scope, project.pk if project else None):
                 raise PermissionDenied
-            response: HttpResponse = getattr(self, f"{name}_page")(request, shown_project(request))
+            response: HttpResponse = getattr(self, f"{name}_page")(request, project)
             return response
 
         url_name = f"{self.opts.app_label}_{self.opts.model_name}_{name}"
         return path(f"{name}/", self.admin_site.admin_view(view), name=url_name)
 
     def _page_tabs(self, request: HttpRequest, current: str, project: Project | None) -> list[Tab]:
-        titles = {LIST: "List", **self.project_pages}
+        titles = {LIST: self.list_title, **self.project_pages}
         kept = {name: request.GET[name] for name in self.kept_by_tabs if request.GET.get(name)}
         return [
             Tab(title, self.url_of_page(name, project, **kept), name == current)

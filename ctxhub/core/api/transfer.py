@@ -21,12 +21,11 @@ from ctxhub.core.api.views import ProjectViewSet
 from ctxhub.core.kit.caller import ADMIN
 from ctxhub.core.kit.errors import LimitReached
 from ctxhub.core.toolbox.argument_types import About
-from ctxhub.core.transfer.exporting import lines_of
+from ctxhub.core.transfer.exporting import MEDIA_TYPE, MOST_BYTES, small_export
 from ctxhub.core.transfer.importing import Target, import_file
 from ctxhub.core.transfer.staging import FAIL, ON_CONFLICT
 
-LINES = "application/x-ndjson"
-MOST_BYTES = 50 * 1024 * 1024
+LINES = MEDIA_TYPE
 
 
 class Lines(PlainText):
@@ -88,17 +87,11 @@ class ExportViewSet(ProjectViewSet):
 
         Of more than 50 MiB: limit_reached; `manage.py export` has no limit.
         """
-        body = bytearray()
-        for line in lines_of(self.caller.project, with_log=self.query.get("with_log", False)):
-            body += line
-            if len(body) > MOST_BYTES:
-                raise LimitReached(
-                    f"The export has more than {MOST_BYTES // 2**20} MiB.",
-                    hint=f"On the hub's machine: manage.py export FILE --project {self.caller.project.slug}",
-                )
+        with_log = self.query.get("with_log", False)
+        body = small_export(self.caller.project, with_log=with_log, at_most=MOST_BYTES)
         name = f"{self.caller.project.slug}.jsonl"
         headers = {"Content-Disposition": f'attachment; filename="{name}"', "Cache-Control": "no-store"}
-        return HttpResponse(bytes(body), content_type=LINES, headers=headers)
+        return HttpResponse(body, content_type=LINES, headers=headers)
 
 
 class ImportViewSet(ProjectViewSet):

@@ -13,6 +13,11 @@ def find_record(kind: HubRecord.Kind) -> HubRecord | None:
     return HubRecord.objects.filter(kind=kind).first()
 
 
+def list_records() -> dict[str, HubRecord]:
+    """By kind."""
+    return {record.kind: record for record in HubRecord.objects.all()}
+
+
 def note(kind: HubRecord.Kind, details: dict[str, Any], *, at: datetime | None = None) -> None:
     """Replace the record of this kind. No event tells of it."""
     with touch_transaction():

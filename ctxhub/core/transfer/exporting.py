@@ -11,6 +11,7 @@ from django.db.models import Sum
 from django.db.models.functions import Length
 
 from ctxhub.core.kit import clock
+from ctxhub.core.kit.errors import LimitReached
 from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.models import Project
 from ctxhub.core.transfer.columns import canonical
@@ -20,6 +21,9 @@ from ctxhub.core.transfer.uuids import Uuids
 
 FORMAT = 1
 CONFIG = "config"
+MEDIA_TYPE = "application/x-ndjson"
+MOST_BYTES = 50 * 1024 * 1024
+"""Of what is sent in one answer, or taken from one request."""
 ROWS_AT_ONCE = 500
 # Characters of the texts of objects that are read at once; one larger object is read alone.
 CHARACTERS_AT_ONCE = 2_000_000
@@ -57,6 +61,19 @@ def lines_of(
             if progress and count:
                 progress(count)
     yield line_of({"sha256": digest.hexdigest()})
+
+
+def small_export(project: Project, *, with_log: bool, at_most: int) -> bytes:
+    """A whole export, for an answer. Raises LimitReached, which names the command, if it has more bytes."""
+    body = bytearray()
+    for line in lines_of(project, with_log=with_log):
+        body += line
+        if len(body) > at_most:
+            raise LimitReached(
+                f"The export has more than {at_most // 2**20} MiB.",
+                hint=f"On the hub's machine: manage.py export FILE --project {project.slug}",
+            )
+    return bytes(body)
 
 
 def line_of(value: Mapping[str, Any]) -> bytes:
