@@ -224,12 +224,16 @@ def split_ref(ref: str) -> tuple[Noun, str]:
     return _nouns[known], clean_name(name, "ref", at_most=PATH_LENGTH)
 
 
+def noun_of_ref(ref: str) -> Noun | None:
+    """The noun of a ref, whatever its name is."""
+    kind = ref.strip().partition(":")[0].strip().lower()
+    return _nouns.get(OTHER_KINDS.get(kind, kind))
+
+
 def names_a_kind(ref: str) -> bool:
     """Whether a ref has a kind and a colon before the name, whether or not such an object exists."""
-    kind, colon, _ = ref.strip().partition(":")
-    known = kind.strip().lower()
-    noun = _nouns.get(OTHER_KINDS.get(known, known))
-    return bool(colon and noun and noun.open)
+    noun = noun_of_ref(ref)
+    return bool(":" in ref and noun and noun.open)
 
 
 def refuse_ref_as_name(name: str, kind: str, argument: str = "name") -> None:

