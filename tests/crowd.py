@@ -21,6 +21,7 @@ if not apps.ready and not apps.apps_ready:  # In the process from which the othe
 
 from django.db import connection, transaction
 
+from ctxhub.core.kit.background import flush_all
 from ctxhub.core.kit.caller import Caller, acting
 from ctxhub.core.kit.errors import CtxhubError
 from ctxhub.core.models import Project
@@ -135,6 +136,7 @@ def speaking(project_id: int, agent: str, start_at: float) -> Iterator[Caller]:
         time.sleep(max(0.0, start_at - time.time()))
         yield caller
     finally:
+        flush_all()
         close_connection()
 
 

@@ -2,6 +2,8 @@
 
 `golden-1.jsonl` was written by the first release that exports, from a project as `world.fill` makes it, with
 its log. It is never written again. A later format adds a file of its own.
+
+What ages is read when the file was written: a snapshot changes its tier, a message ends.
 """
 
 import json
@@ -9,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import time_machine
 
 from ctxhub.core.transfer.declaration import KINDS
 from tests.transfer.world import export_of, take
@@ -20,10 +23,12 @@ GOLDENS = sorted(Path(__file__).parent.glob("golden-*.jsonl"))
 @pytest.mark.parametrize("path", GOLDENS, ids=[path.stem for path in GOLDENS])
 def test_an_earlier_export_is_imported_whole(path: Path) -> None:
     """Fields that exports have got since may come beside those of the file."""
-    before = objects_of(path.read_bytes().splitlines())
-    done = take(path, slug="golden-copy")
-    assert done.project
-    after = objects_of(export_of(done.project, with_log=True))
+    lines = path.read_bytes().splitlines()
+    before = objects_of(lines)
+    with time_machine.travel(json.loads(lines[0])["at"]):
+        done = take(path, slug="golden-copy")
+        assert done.project
+        after = objects_of(export_of(done.project, with_log=True))
     [own] = {*after} - {*before}
     assert after[own]["verb"] == "imported"
     for line, data in before.items():
