@@ -17,7 +17,7 @@ from typing import Any
 import psycopg
 from django.db import connection
 
-from tests.core.command_line import MANAGE, Installation, installation
+from tests.core.command_line import MANAGE, Installation, migrated_installation
 from tests.timing import PATIENCE_SECONDS
 
 # `manage.py`, killed before or after a function of a module is called for the nth time.
@@ -114,7 +114,7 @@ def manifest_in(path: Path) -> dict[str, Any]:
 @contextmanager
 def installed(*projects: str) -> Iterator[Installation]:
     """A new hub with these projects, in their order."""
-    with installation() as at:
+    with migrated_installation() as at:
         for project in projects:
             done = at.run("setup", "--project", project, "--no-input")
             assert done.returncode == 0, done.stderr

@@ -32,6 +32,7 @@ from ctxhub.core.paths.services import counting
 from ctxhub.core.search import counts
 from ctxhub.core.use import tally
 from memory.snapshots.services import accesses
+from tests import migrated
 from tests.crowd import Crowd, in_processes, over_http, processes
 from tests.databases import end_other_connections
 from tests.emptying import empty_database, vacuum
@@ -114,6 +115,7 @@ def template(
     """The migrated database that the processes of pytest-xdist share."""
     run = os.environ.get("PYTEST_XDIST_TESTRUNUID")
     made = Template(tmp_path_factory.getbasetemp().parent / f"ctxhub_{run}.sqlite3") if run else None
+    migrated.shared = made
     yield made
     if made and made.is_mine:
         with django_db_blocker.unblock():

@@ -18,6 +18,9 @@ from django.db import connection
 from ctxhub.core.kit.sqlite_file import make_file
 from ctxhub.management.commands.migrate import Command
 
+# The template of this run, if its processes share one.
+shared: "Template | None" = None
+
 
 @dataclass
 class Template:

@@ -18,6 +18,7 @@ import psycopg
 from django.db import connection, models
 
 from ctxhub import env
+from tests import migrated
 from tests.hub import LiveHub
 from tests.migrated import Template
 from tests.timing import PATIENCE_SECONDS, SOON_SECONDS, wait_until
@@ -120,8 +121,9 @@ def installation() -> Iterator[Installation]:
 
 
 @contextmanager
-def migrated_installation(template: Template | None) -> Iterator[Installation]:
+def migrated_installation() -> Iterator[Installation]:
     """A new installation whose database has its tables already, if the processes of this run share them."""
+    template = migrated.shared
     with installation() as at:
         with template.locked() if template else nullcontext():
             if template and template.exists():

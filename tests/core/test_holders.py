@@ -10,14 +10,14 @@ from django.db import connection
 
 from ctxhub.core.kit.sqlite_file import make_file
 from ctxhub.management.holders import find_holders
-from tests.core.command_line import Installation, installation
+from tests.core.command_line import Installation, migrated_installation
 
 LAST = "0001_squashed_0010_path_patterns"  # The last one before 0011 of memory.
 
 
 @pytest.mark.every_engine
 def test_setup_refuses_to_migrate_a_hub_that_others_have_open(django_db_setup: None) -> None:
-    with installation() as at:
+    with migrated_installation() as at:
         assert at.run("setup", "--no-input").returncode == 0
         with at.serving("--port", "0") as server:
             server.hub.http().send("GET", "/readyz")

@@ -32,7 +32,7 @@ from ctxhub.management.refusals import refuse_newer, refuse_unmigrated
 from ctxhub.mcp import schema_watch
 from memory.decisions.selectors.decisions import find_decision
 from memory.decisions.services.decisions import set_decision
-from tests.core.command_line import installation
+from tests.core.command_line import migrated_installation
 from tests.hub import McpClient
 from tests.people import superuser
 from tests.stdio import stdio_hub
@@ -158,7 +158,7 @@ def test_commands_refuse_it_before_anything_is_changed(migrated_on: None) -> Non
 
 
 def test_each_command_says_so(django_db_setup: None) -> None:
-    with installation() as at:
+    with migrated_installation() as at:
         assert at.run("setup", "--no-input").returncode == 0
         at.run(
             "shell",

@@ -22,7 +22,6 @@ from ctxhub.core.kit.write_queue import NoLockFile, WriteQueue
 from ctxhub.mcp.wakeups import _Sqlite
 from tests.core.command_line import Installation, migrated_installation
 from tests.hub import LiveHub
-from tests.migrated import Template
 
 ON_SQLITE = "sqlite" in connection.vendor
 on_sqlite = pytest.mark.skipif(not ON_SQLITE, reason="SQLite's files")
@@ -151,8 +150,8 @@ def test_who_waits_for_events_gets_a_new_connection_too(read_only: Callable[[], 
 
 
 @pytest.fixture(scope="module")
-def ready(django_db_setup: None, template: Template | None) -> Iterator[Installation]:
-    with migrated_installation(template) as at:
+def ready(django_db_setup: None) -> Iterator[Installation]:
+    with migrated_installation() as at:
         assert at.run("setup", "--no-input").returncode == 0
         yield at
 

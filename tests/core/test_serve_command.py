@@ -19,13 +19,12 @@ from manage import STARTING
 from sessions.briefings.models.briefing import BriefingItem
 from tests.core.command_line import Installation, Server, installation, migrated_installation
 from tests.hub import HttpClient
-from tests.migrated import Template
 from tests.timing import PATIENCE_SECONDS, SOON_SECONDS, wait_until
 
 
 @pytest.fixture(scope="module")
-def ready(django_db_setup: None, template: Template | None) -> Iterator[Installation]:
-    with migrated_installation(template) as at:
+def ready(django_db_setup: None) -> Iterator[Installation]:
+    with migrated_installation() as at:
         assert at.run("setup", "--no-input").returncode == 0
         yield at
 

@@ -7,14 +7,13 @@ import pytest
 
 from tests.core.command_line import Installation, Server, migrated_installation
 from tests.mcp.test_event_streams import slow_reader
-from tests.migrated import Template
 from tests.streams import ask, following
 from tests.timing import PATIENCE_SECONDS
 
 
 @pytest.fixture(scope="module")
-def ready(django_db_setup: None, template: Template | None) -> Iterator[Installation]:
-    with migrated_installation(template) as at:
+def ready(django_db_setup: None) -> Iterator[Installation]:
+    with migrated_installation() as at:
         assert at.run("setup", "--no-input").returncode == 0
         yield at
 

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from ctxhub.core.kit.failures import LEFT_LOG, MISSING, NOTHING_WRITTEN
-from tests.core.command_line import Installation, installation
+from tests.backups import installed
+from tests.core.command_line import Installation
 from tests.stdio import StdioClient
 from tests.timing import PATIENCE_SECONDS, SOON_SECONDS, wait_until
 from tests.windows import back_up, database_of, keys, move_away, move_back, put_in_place, window
@@ -20,9 +21,7 @@ AWAY = f"{MISSING} {NOTHING_WRITTEN}"
 
 @pytest.fixture(scope="module")
 def made(django_db_setup: None) -> Iterator[Installation]:
-    with installation() as at:
-        done = at.run("setup", "--project", "demo", "--no-input")
-        assert done.returncode == 0, done.stderr
+    with installed("demo") as at:
         yield at
 
 
@@ -91,9 +90,7 @@ def test_a_window_that_ends_on_the_old_file_leaves_the_log_of_the_new_one(at: In
 
 def test_a_window_is_in_the_project_of_its_name_and_in_no_session(at: Installation) -> None:
     """In the other database both ids are those of others."""
-    with installation() as other, window(at, "ada") as ada:
-        for project in ("first", "demo"):
-            assert other.run("setup", "--project", project, "--no-input").returncode == 0
+    with installed("first", "demo") as other, window(at, "ada") as ada:
         with window(other, "ben") as ben:
             assert ben.call("session", "save", summary="Of Ben.", workspace_id="w")["session"] == 1
         assert ada.call("session", "save", summary="Of Ada.", workspace_id="w")["session"] == 1
@@ -104,8 +101,7 @@ def test_a_window_is_in_the_project_of_its_name_and_in_no_session(at: Installati
 
 
 def test_a_database_without_the_project_is_told(at: Installation) -> None:
-    with installation() as other, window(at, "ada") as ada:
-        assert other.run("setup", "--project", "first", "--no-input").returncode == 0
+    with installed("first") as other, window(at, "ada") as ada:
         move_away(at)
         put_in_place(at, back_up(other))
         refused = write(ada, "k")
