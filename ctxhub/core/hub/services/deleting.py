@@ -13,15 +13,12 @@ from ctxhub.core.hub.services.ref_outcomes import (
     NOT_ALLOWED,
     NOT_FOUND,
     Outcome,
-    count_refusals,
-    listing_of,
-    nothing_done,
+    each_by_itself,
     refused_as,
 )
-from ctxhub.core.kit.batches import BYTES_AT_ONCE, do_first, done_before, in_batches, remembered
+from ctxhub.core.kit.batches import BYTES_AT_ONCE, do_first, done_before, remembered
 from ctxhub.core.kit.caller import READ, Caller
 from ctxhub.core.kit.errors import CtxhubError, InvalidInput, NotAllowed
-from ctxhub.core.kit.inputs import LIST_LENGTH
 from ctxhub.core.kit.listing import Listing
 from ctxhub.core.kit.tool_names import call_of, operation
 from ctxhub.core.kit.transactions import write_transaction
@@ -32,25 +29,8 @@ Names = Mapping[str, Sequence[str]]
 
 
 def delete_refs(*, caller: Caller, refs: Sequence[str], dry_run: bool = False) -> Listing:
-    """Delete up to 50 objects, in one transaction unless they are large; each is refused by itself.
-
-    `dry_run` only tells what would happen. Raises the error of the refs if none of them was deleted, or in a
-    dry run if none is a ref of what can be: of one ref its own, of several that of the first, with all rows.
-    """
-    if not 1 <= len(refs) <= LIST_LENGTH:
-        raise InvalidInput(f"refs has {len(refs)} entries; name 1 to {LIST_LENGTH}.", missing=["refs"])
-    refused, named = _sorted_out(caller, refs)
-    if dry_run:
-        done = _outcomes(caller, named, do=False)
-    else:
-        done = in_batches(partial(_delete, caller, named)) if named else {}
-    outcomes = {ref: (refused | done)[ref] for ref in dict.fromkeys(refs)}
-    errors = [outcome.error for outcome in outcomes.values()]
-    if not dry_run:
-        count_refusals(caller, outcomes)
-    if all(errors) and (not dry_run or all(isinstance(error, InvalidInput) for error in errors)):
-        raise nothing_done(outcomes, "deleted")
-    return listing_of(outcomes, dry_run=dry_run)
+    """Delete up to 50 objects; `dry_run` only tells what would happen. Raises as `each_by_itself` does."""
+    return each_by_itself(caller, refs, _sorted_out, _outcomes, result=DELETED, dry_run=dry_run)
 
 
 # -- What is asked for -----------------------------------------------------------------------------
@@ -107,19 +87,14 @@ def _missing_scope(caller: Caller, noun: Noun, scope: str) -> NotAllowed | None:
 # -- Deleting --------------------------------------------------------------------------------------
 
 
-def _delete(caller: Caller, named: Sequence[tuple[Deletion, Names]]) -> dict[str, Outcome]:
-    with write_transaction(caller.project_id):
-        return _outcomes(caller, named, do=True)
-
-
-def _outcomes(caller: Caller, named: Sequence[tuple[Deletion, Names]], *, do: bool) -> dict[str, Outcome]:
+def _outcomes(caller: Caller, named: Sequence[tuple[Deletion, Names]], is_dry: bool) -> dict[str, Outcome]:
     outcomes: dict[str, Outcome] = {}
     for deletion, names in named:
         early = _deleted_early(deletion, names)
         found = deletion.find(caller, [name for name in names if name not in early])
         rows = _rows_in(found)
         along = deletion.along(rows) if deletion.along and rows else {}
-        if do and rows:
+        if rows and not is_dry:
             _delete_early(caller, deletion, names, rows)
             deletion.delete(caller, rows)
         for name, refs in names.items():

@@ -12,15 +12,12 @@ from ctxhub.core.hub.services.ref_outcomes import (
     NOT_FOUND,
     RESTORED,
     Outcome,
-    count_refusals,
-    listing_of,
-    nothing_done,
+    each_by_itself,
     refused_as,
 )
 from ctxhub.core.kit.batches import in_batches, remembered
 from ctxhub.core.kit.caller import ADMIN, Caller
 from ctxhub.core.kit.errors import Conflict, CtxhubError, InvalidInput, NotAllowed, NotFound
-from ctxhub.core.kit.inputs import LIST_LENGTH
 from ctxhub.core.kit.listing import Listing
 from ctxhub.core.kit.transactions import write_transaction
 from ctxhub.core.registry import Deletion, Noun
@@ -30,25 +27,8 @@ Named = Mapping[str, tuple[Noun, str]]
 
 
 def undo_deletions(*, caller: Caller, refs: Sequence[str], dry_run: bool = False) -> Listing:
-    """Bring up to 50 deleted objects back, in one transaction unless they are large; each by itself.
-
-    `dry_run` only tells what would happen. Raises the error of the refs if none comes back, or in a dry run
-    if none is a ref: of one ref its own, of several that of the first, with all rows.
-    """
-    if not 1 <= len(refs) <= LIST_LENGTH:
-        raise InvalidInput(f"refs has {len(refs)} entries; name 1 to {LIST_LENGTH}.", missing=["refs"])
-    refused, named = _sorted_out(caller, refs)
-    if dry_run:
-        done = _outcomes(caller, named, is_dry=True)
-    else:
-        done = in_batches(partial(_undo, caller, named)) if named else {}
-    outcomes = {ref: (refused | done)[ref] for ref in dict.fromkeys(refs)}
-    errors = [outcome.error for outcome in outcomes.values()]
-    if not dry_run:
-        count_refusals(caller, outcomes)
-    if all(errors) and (not dry_run or all(isinstance(error, InvalidInput) for error in errors)):
-        raise nothing_done(outcomes, "restored")
-    return listing_of(outcomes, dry_run=dry_run)
+    """Bring up to 50 deleted objects back; `dry_run` only tells what would. Raises as `each_by_itself`."""
+    return each_by_itself(caller, refs, _sorted_out, _outcomes, result=RESTORED, dry_run=dry_run)
 
 
 def restore_entries(*, caller: Caller, item_ids: Sequence[int]) -> dict[int, Outcome]:
@@ -94,12 +74,7 @@ def _refuse_scope(caller: Caller, noun: Noun) -> None:
     caller.require(scope, f"Restoring a {noun.kind}")
 
 
-def _undo(caller: Caller, named: Named) -> dict[str, Outcome]:
-    with write_transaction(caller.project_id):
-        return _outcomes(caller, named, is_dry=False)
-
-
-def _outcomes(caller: Caller, named: Named, *, is_dry: bool) -> dict[str, Outcome]:
+def _outcomes(caller: Caller, named: Named, is_dry: bool) -> dict[str, Outcome]:
     """The last deleted comes first: what lay in another object was deleted before that."""
     early = remembered(RESTORED)
     items = find_items(caller.project_id, {ref: each for ref, each in named.items() if ref not in early})
