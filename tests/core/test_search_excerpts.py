@@ -271,6 +271,24 @@ def test_an_excerpt_shows_wanted_words_and_uses_its_budget(kind: str, max_tokens
     assert len(hit_words(shown, wanted_words)) >= (words if kind != "rare_letters" else 1)
 
 
+@pytest.mark.parametrize(
+    "parts",
+    [
+        ["One.", " Two"],
+        ['He said "no!"', " Then (yes.)", " he left"],
+        ["Wait...", " what?!", " Yes"],
+        ["v1.2.3 is x.)y\n", "so"],
+        ["First\n", "second.", "\n", "Third"],
+        ["一。」", "二！？", "三！」」", "四"],
+        ["Mixed.。", "!。", "end"],
+    ],
+    ids=" ".join,
+)
+def test_a_sentence_ends_behind_its_signs(parts: Sequence[str]) -> None:
+    text = "".join(parts)
+    assert [text[start:end] for start, end in sentences(text)] == parts
+
+
 @every_kind
 def test_an_excerpt_consists_of_parts_of_the_text(kind: str) -> None:
     text = without_paragraphs(CORPUS[kind].replace(LEFT_OUT, ""))
