@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from ctxhub.core.search import ordinary_words
 from ctxhub.core.search.analyser import analyse
-from ctxhub.core.search.excerpts import Wanted, excerpt, find_hits, merged
+from ctxhub.core.search.excerpts import Wanted, counted_excerpt, excerpt, find_hits, merged
 from ctxhub.core.text import token_count
 from ctxhub.core.text.graphemes import breaks, is_tail, sentences
 from ctxhub.core.text.token_count import count_tokens, use_exact_counts
@@ -269,6 +269,13 @@ def test_an_excerpt_shows_wanted_words_and_uses_its_budget(kind: str, max_tokens
     assert 0.75 * max_tokens <= count_tokens(shown) <= max_tokens
     # A few words of rare letters cost as much as a sentence.
     assert len(hit_words(shown, wanted_words)) >= (words if kind != "rare_letters" else 1)
+
+
+@every_kind
+@pytest.mark.parametrize("budget", [1, 5, 20, 60, 250])
+def test_the_tokens_of_an_excerpt_are_those_of_its_text(kind: str, budget: int) -> None:
+    text, tokens = counted_excerpt(CORPUS[kind], some_words(CORPUS[kind], 5), budget)
+    assert tokens == count_tokens(text)
 
 
 @pytest.mark.parametrize(

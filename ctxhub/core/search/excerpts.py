@@ -108,7 +108,12 @@ def merged(hits: Iterable[Hit]) -> list[Span]:
 
 
 def excerpt(text: str, wanted: Wanted, max_tokens: int) -> str:
-    """Return the text if it fits, else the passages with the best hits, else its beginning.
+    """As `counted_excerpt`, without its tokens."""
+    return counted_excerpt(text, wanted, max_tokens)[0]
+
+
+def counted_excerpt(text: str, wanted: Wanted, max_tokens: int) -> tuple[str, int]:
+    """Return the text if it fits, else the passages with the best hits, else its beginning; and its tokens.
 
     White space becomes single blanks; "…" marks omissions.
     """
@@ -116,7 +121,7 @@ def excerpt(text: str, wanted: Wanted, max_tokens: int) -> str:
     flat_text = lines.replace("\n", " ")
     tokens = count_tokens(flat_text)
     if tokens <= max_tokens:
-        return flat_text
+        return flat_text, tokens
     all_sentences, hits = sentences(lines), find_hits(flat_text, wanted)
     passages = min(max(len({hit.word for hit in hits}), 2), MOST_PASSAGES)
     size = max(len(flat_text) * max_tokens // tokens // passages, 2 * LEAST_AROUND)
@@ -124,7 +129,7 @@ def excerpt(text: str, wanted: Wanted, max_tokens: int) -> str:
     _take_best(draft, _passages(hits, all_sentences, size))
     if not draft.is_well_used:
         _fill(draft, all_sentences)
-    return str(draft)
+    return str(draft), draft.tokens
 
 
 def _normalised_lines(text: str) -> str:
@@ -183,7 +188,7 @@ class _Draft:
         self.reach = CHARACTERS_PER_TOKEN * max_tokens
         self.taken: list[Span] = []
         self.first = (0, 0)
-        self._tokens = 0
+        self.tokens = 0
         self._costs: dict[Span, int] = {}
 
     def __str__(self) -> str:
@@ -191,7 +196,7 @@ class _Draft:
 
     @property
     def is_well_used(self) -> bool:
-        return self._tokens >= WELL_USED * self.max_tokens
+        return self.tokens >= WELL_USED * self.max_tokens
 
     def cost_with(self, span: Span) -> int:
         if span not in self._costs:
@@ -206,7 +211,7 @@ class _Draft:
         if not self.has_room_for(span):
             return False
         self.first = self.first if self.taken else span
-        self._tokens, self._costs = self.cost_with(span), {}
+        self.tokens, self._costs = self.cost_with(span), {}
         self.taken = self._with(span)
         return True
 

@@ -18,7 +18,7 @@ from ctxhub.core.paths.sql import StaleShare
 from ctxhub.core.search import semantic
 from ctxhub.core.search.candidates import Candidate, find_candidates
 from ctxhub.core.search.documents import PASSAGE_CHARACTERS, Document
-from ctxhub.core.search.excerpts import Wanted, excerpt
+from ctxhub.core.search.excerpts import Wanted, counted_excerpt
 from ctxhub.core.search.order import current_first, later_first
 from ctxhub.core.search.queries import Term, asks_for_reasons
 from ctxhub.core.search.ranking import Ranked, rank
@@ -316,11 +316,10 @@ def _hit(ranked: Ranked, document: Document, wanted: Wanted, budget: int) -> Hit
         # A ref alone would look like a current state.
         mark = document.mark if ranked.candidate.is_earlier else ""
         return Hit(ranked, document, mark, "", count_tokens(ranked.candidate.ref) + count_tokens(mark))
-    title = excerpt(document.shown_title, wanted, budget // 2)
-    spent = count_tokens(title)
-    text = excerpt(_passage(ranked, document), wanted, budget - spent)
+    title, spent = counted_excerpt(document.shown_title, wanted, budget // 2)
+    text, tokens = counted_excerpt(_passage(ranked, document), wanted, budget - spent)
     lines, size = _place(ranked.candidate, document)
-    return Hit(ranked, document, title, text, spent + count_tokens(text), lines=lines, size=size)
+    return Hit(ranked, document, title, text, spent + tokens, lines=lines, size=size)
 
 
 def _passage(ranked: Ranked, document: Document) -> str:
