@@ -34,7 +34,7 @@ from ctxhub.core.use import tally
 DETAILS = {"ids": 0, "compact": 60, "standard": 120, "detailed": 250}
 COLUMNS = ("ref", "title", "excerpt", "score", "tokens", "lines", "size", "more", "stale")
 # The number of candidate passages; at least twice the limit of the list.
-CANDIDATES = 100
+CANDIDATES = 60
 # A share of the number of terms that the best hit has.
 MOST_TERMS = 0.6
 # The share of `least` that is asked of the turns beside a hit.
