@@ -1,10 +1,10 @@
 """What an endpoint takes: the arguments of a tool's action, as a JSON body or as query parameters."""
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cached_property
 from math import isfinite
-from typing import Any
+from typing import Any, get_args, get_origin, get_type_hints
 
 from django.http import QueryDict
 from pydantic import ValidationError
@@ -14,6 +14,7 @@ from ctxhub.core.api.argument_schemas import body_field, parameter
 from ctxhub.core.api.ids import parse_id
 from ctxhub.core.api.problems import refuse_unknown
 from ctxhub.core.kit.errors import CtxhubError, InvalidInput, shown
+from ctxhub.core.kit.listing import Fitting
 from ctxhub.core.kit.unset import UNSET
 from ctxhub.core.toolbox.actions import Action, all_tools
 from ctxhub.core.toolbox.argument_types import Cursor, FromText, Limit
@@ -22,6 +23,7 @@ from ctxhub.core.toolbox.batch_writes import Items, refuse_too_many
 from ctxhub.core.toolbox.common_arguments import BUDGET, EXACT, Budget
 from ctxhub.core.toolbox.other_names import said_twice
 
+AS_TAKEN: Mapping[Any, Callable[[Any], Any]] = {"array": lambda value: [value], "string": str}
 FLAGS = {"true": True, "1": True, "false": False, "0": False}
 
 
@@ -33,9 +35,10 @@ def takes(tool: str, action: str = "", **changes: Any) -> "Takes":
 class Takes:
     """Arguments, read strictly: a body has JSON's types, and null clears where it has a meaning.
 
-    `source`: a tool and its action, or a TypedDict for what only REST takes. `without`: arguments that the
-    address holds; `optional`: those that may be left out here; `also`: a TypedDict of more. `items`: what an
-    entry of the argument `items` takes. `example`: a body to start from; left out: the action's.
+    `source`: a tool and its action, or a TypedDict for what only REST takes. `at`: the argument that the
+    address holds; `without`: those that are not taken either; `optional`: those that may be left out here;
+    `also`: a TypedDict of more. `items`: what an entry of the argument `items` takes. `example`: a body to
+    start from; left out: the action's.
     """
 
     def __init__(
@@ -43,14 +46,15 @@ class Takes:
         source: tuple[str, str] | type,
         *,
         name: str = "",
+        at: str = "",
         without: Collection[str] = (),
         optional: Collection[str] = (),
         also: type | None = None,
         items: "Takes | None" = None,
         example: Mapping[str, Any] | None = None,
     ) -> None:
-        self._source, self._name = source, name
-        self._without, self._optional, self._also = without, optional, also
+        self._source, self._name, self._at = source, name, at
+        self._without, self._optional, self._also = {*without, at}, optional, also
         self.items, self._example = items, example
         self._with_common: dict[tuple[str, ...], Arguments] = {}
 
@@ -79,6 +83,33 @@ class Takes:
         if self._name or isinstance(self._source, type):
             return self._name or self._source.__name__  # type: ignore[union-attr]
         return "".join(word.capitalize() for word in re.split("_| ", " ".join(self._source)))
+
+    # -- Running the action ------------------------------------------------------------------------
+
+    def run(self, **arguments: Any) -> Any:
+        """The answer of the action, as MCP runs it: `caller`, and the arguments by their names."""
+        assert self._action
+        return self._action.run(**arguments)
+
+    @cached_property
+    def answer(self) -> Any:
+        """The type of that answer."""
+        assert self._action
+        hint = get_type_hints(self._action.run, include_extras=True)["return"]
+        return get_args(hint)[0] if get_origin(hint) is Fitting else hint
+
+    def in_address(self, where: Mapping[str, Any]) -> dict[str, Any]:
+        """What the address holds, under the name and in the type of the action's argument."""
+        if not self._at:
+            return {}
+        [value] = where.values()
+        return {self._at: self._as_taken(value)}
+
+    @cached_property
+    def _as_taken(self) -> Callable[[Any], Any]:
+        assert self._action
+        [kind] = [a.schema.get("type") for a in self._action.arguments.all if a.name == self._at]
+        return AS_TAKEN.get(kind, lambda value: value)
 
     # -- Reading -----------------------------------------------------------------------------------
 

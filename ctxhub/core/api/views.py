@@ -55,6 +55,12 @@ RETRY_HEADER = "Idempotency-Key"
 _ARGUMENT, _BRACES = re.compile(r"<(?:\w+:)?(\w+)>"), r"{\1}"
 
 
+def _declared(view: type, place: str) -> dict[str, Takes]:
+    """What the operations of a view take `in_query` or `in_body`."""
+    taken = {name: getattr(member, place, None) for name, member in vars(view).items()}
+    return {name: takes for name, takes in taken.items() if takes}
+
+
 class Example(BaseSerializer[Any]):
     """A body to start from, as the browsable API wants it."""
 
@@ -72,7 +78,8 @@ class Example(BaseSerializer[Any]):
 class HubViewSet(GenericViewSet[Any]):
     """Checks query and body against what the action declares; answers pages.
 
-    `queries` and `bodies` say what each action takes; `self.query` and `self.body` hold what was given.
+    `queries` and `bodies` say what each action takes, as `@operation` declares it; `self.query` and
+    `self.body` hold what was given.
     `filters`: for lists that are querysets, what filters and orders them; see `filtered`.
     `instead`: for methods that the address of one object does not take, what to do instead.
     """
@@ -90,6 +97,11 @@ class HubViewSet(GenericViewSet[Any]):
 
     query: dict[str, Any]
     body: dict[str, Any]
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        cls.queries = {**cls.queries, **_declared(cls, "in_query")}
+        cls.bodies = {**cls.bodies, **_declared(cls, "in_body")}
 
     @property
     def filterset_class(self) -> type[FilterSet] | None:
@@ -221,11 +233,15 @@ class ProjectViewSet(HubViewSet):
     """A view below `/api/v1/projects/{slug}/`: `self.caller` asks there, with the scope the action needs.
 
     `scopes` names it where the method does not: GET reads, DELETE is an administrator's, the rest writes.
+    `item`: the stored object of an id or a name, which reads open and writes answer with; `named_by`: where
+    the answer of a write has that id or name.
     """
 
     common_parameters = (AGENT.name, *HubViewSet.common_parameters)
     has_authors = True
     scopes: ClassVar[Mapping[str, str | None]] = {}
+    named_by: ClassVar[str] = "id"
+    item: ClassVar[Callable[..., dict[str, Any]]]
 
     @classmethod
     def scope_of(cls, action: str, method: str) -> str | None:
@@ -282,7 +298,15 @@ class ProjectViewSet(HubViewSet):
 
     def item_of(self, answer: Mapping[str, Any]) -> Mapping[str, Any]:
         """The stored item that a write answers for."""
-        raise NotImplementedError
+        return self.item(answer[self.named_by])
+
+    def expecting(self, arguments: dict[str, Any]) -> dict[str, Any]:
+        """The arguments of a write, with the version that the request expects where the view has versions."""
+        return arguments
+
+    def headers_of(self, answer: Mapping[str, Any]) -> dict[str, str]:
+        """The headers of a write's answer: its version where the view has versions."""
+        return {}
 
     def perform(self, service: Callable[..., AnswerT], **arguments: Any) -> AnswerT:
         """The answer of a service, once."""
