@@ -2,17 +2,13 @@
 
 from typing import Annotated, NotRequired
 
-from drf_spectacular.utils import extend_schema
-from rest_framework.request import Request
-from rest_framework.response import Response
 from typing_extensions import TypedDict
 
-from ctxhub.core.api.pages import Page
+from ctxhub.core.api.operations import shows
 from ctxhub.core.api.takes import takes
 from ctxhub.core.api.views import ProjectViewSet
 from ctxhub.core.toolbox.argument_types import About
 from memory.memories.api.memory_schemas import Hits
-from memory.memories.selectors.grep import grep
 
 
 class Line(TypedDict):
@@ -32,9 +28,9 @@ class GrepAnswer(Hits):
 
 
 class GrepViewSet(ProjectViewSet):
-    queries = {"search": takes("memory", "grep")}
-
-    @extend_schema(responses=GrepAnswer)
-    def search(self, request: Request, slug: str) -> Response:
-        """Lines of the project's files that match a regular expression, where an administrator allows it."""
-        return self.listed(Page.of(grep(self.caller.project, **self.query)))
+    search = shows(
+        takes("memory", "grep"),
+        GrepAnswer,
+        says="Lines of the project's files that match a regular expression, where an administrator allows"
+        " it.",
+    )
