@@ -1,21 +1,21 @@
 """REST views of decisions: list, read and write by key, versions, statistics, suggestions, batches."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from ctxhub.core.api.answers import batch_of, in_parts, page_of
 from ctxhub.core.api.etags import IF_MATCH, etag, expecting
+from ctxhub.core.api.operations import CREATED_OR_FOUND, deletes, lists, operation, performs, shows, writes
 from ctxhub.core.api.pages import Page
 from ctxhub.core.api.takes import takes
 from ctxhub.core.api.views import ProjectViewSet
 from ctxhub.core.given import give_opened
 from ctxhub.core.hub.partial_reads import Opened, RequestedLines
 from ctxhub.core.kit.errors import InvalidInput
-from ctxhub.core.kit.listing import Listing, preview, with_arrays
+from ctxhub.core.kit.listing import preview, with_arrays
 from memory.decisions.api.decision_schemas import (
     Analytics,
     Cutting,
@@ -29,10 +29,8 @@ from memory.decisions.api.decision_schemas import (
 from memory.decisions.inputs.decisions import clean_key
 from memory.decisions.lists import find_decisions
 from memory.decisions.selectors import decisions as selectors
-from memory.decisions.selectors.analytics import analyse_decisions
 from memory.decisions.selectors.similar_keys import near_keys
-from memory.decisions.selectors.suggestions import suggest_decisions
-from memory.decisions.selectors.trends import TrendRow, list_trends
+from memory.decisions.selectors.trends import TrendRow
 from memory.decisions.services import decisions as services
 
 if TYPE_CHECKING:
@@ -40,19 +38,20 @@ if TYPE_CHECKING:
 
 
 class DecisionWrites(ProjectViewSet):
-    """What a view does that sets a decision: the version it expects, once, and the decision as answer."""
+    """What a view does that sets a decision: the version it expects, and the decision as answer."""
 
     has_versions = True
+    named_by = "key"
 
-    def _write(self, service: Callable[..., services.SetAnswer], **arguments: Any) -> Response:
-        arguments = expecting(self.request, arguments)
-        answer = self.write(service, **arguments)
+    def expecting(self, arguments: dict[str, Any]) -> dict[str, Any]:
+        return expecting(self.request, arguments)
+
+    def headers_of(self, answer: Mapping[str, Any]) -> dict[str, str]:
         # Answers stored before requests had digests may belong to another operation.
-        headers = etag(answer["version"]) if "version" in answer else {}
-        return Response(answer, status=201 if answer.get("result") == "created" else 200, headers=headers)
+        return etag(answer["version"]) if "version" in answer else {}
 
-    def item_of(self, answer: Mapping[str, Any]) -> dict[str, Any]:
-        return self._full_item(self._get(answer["key"]), ())
+    def item(self, key: str) -> dict[str, Any]:
+        return self._full_item(self._get(key), ())
 
     def _get(self, key: str) -> "DecisionRow":
         key = clean_key(key)
@@ -67,20 +66,30 @@ class DecisionWrites(ProjectViewSet):
 
 
 class DecisionViewSet(DecisionWrites):
-    queries = {
-        "list": takes("decision", "list", also=KeyFilter),
-        "retrieve": takes("decision", "get", without=["key"], also=PartOfValue),
-    }
-    bodies = {
-        "create": takes("decision", "set"),
-        "update": takes(
+    create = writes(
+        takes("decision", "set"),
+        SetAnswer,
+        statuses=CREATED_OR_FOUND,
+        parameters=[IF_MATCH],
+        says="Set a decision: 201 where it is new, 200 where its key was there.\n\n"
+        "What is left out stays as it is; null clears.",
+    )
+    update = writes(
+        takes(
             "decision",
             "set",
             without=["key"],
             name="ReplaceDecision",
             example={"value": "JWT", "rationale": "Stateless: any worker can check it."},
         ),
-        "partial_update": takes(
+        SetAnswer,
+        by=services.replace_decision,
+        statuses=CREATED_OR_FOUND,
+        parameters=[IF_MATCH],
+        says="Make a decision what the body says and nothing else.",
+    )
+    partial_update = writes(
+        takes(
             "decision",
             "set",
             without=["key"],
@@ -88,9 +97,18 @@ class DecisionViewSet(DecisionWrites):
             name="ChangeDecision",
             example={"value": "JWT, 15 minutes"},
         ),
-    }
+        SetAnswer,
+        by=services.change_decision,
+        parameters=[IF_MATCH],
+        says="Change a decision that exists; what is left out stays as it is, and null clears.",
+    )
+    destroy = deletes(
+        by=services.delete_decision,
+        parameters=[IF_MATCH],
+        says="Remove a decision and its history for good. An administrator's; to end one, set its status.",
+    )
 
-    @extend_schema(responses=page_of(ListedDecision))
+    @operation(query=takes("decision", "list", also=KeyFilter), responses=page_of(ListedDecision))
     def list(self, request: Request, slug: str) -> Response:
         """Decisions that pass every filter, newest first."""
         full, include = self.query.pop("full", False), self.query.pop("include", ())
@@ -105,15 +123,9 @@ class DecisionViewSet(DecisionWrites):
             give_opened(self.caller, [Opened(item, kind="decision") for item in items], items)
         return self.listed(Page(items, page.next, page.total, page.cursor_after), whole=by_key)
 
-    @extend_schema(parameters=[IF_MATCH], responses={200: SetAnswer, 201: SetAnswer})
-    def create(self, request: Request, slug: str) -> Response:
-        """Set a decision: 201 where it is new, 200 where its key was there.
-
-        What is left out stays as it is; null clears.
-        """
-        return self._write(services.set_decision, **self.body)
-
-    @extend_schema(responses=in_parts(WholeDecision))
+    @operation(
+        query=takes("decision", "get", without=["key"], also=PartOfValue), responses=in_parts(WholeDecision)
+    )
     def retrieve(self, request: Request, slug: str, key: str) -> Response:
         """One decision, whole, or some lines of its value. Its ETag is its version."""
         requested = self.requested_lines()
@@ -122,56 +134,35 @@ class DecisionViewSet(DecisionWrites):
         opened = self.opened(Opened(item, "value", requested, "decision"))
         return Response(opened, headers=etag(row.version))
 
-    @extend_schema(parameters=[IF_MATCH], responses={200: SetAnswer, 201: SetAnswer})
-    def update(self, request: Request, slug: str, key: str) -> Response:
-        """Make a decision what the body says and nothing else."""
-        return self._write(services.replace_decision, key=key, **self.body)
-
-    @extend_schema(parameters=[IF_MATCH], responses=SetAnswer)
-    def partial_update(self, request: Request, slug: str, key: str) -> Response:
-        """Change a decision that exists; what is left out stays as it is, and null clears."""
-        return self._write(services.change_decision, key=key, **self.body)
-
-    @extend_schema(parameters=[IF_MATCH], responses={204: None})
-    def destroy(self, request: Request, slug: str, key: str) -> Response:
-        """Remove a decision and its history for good. An administrator's; to end one, set its status."""
-        expected = expecting(request, {})
-        self.perform(services.delete_decision, key=key, **expected)
-        return Response(status=204)
-
 
 class AnalyticsViewSet(ProjectViewSet):
-    queries = {"retrieve": takes("decision", "analytics")}
-
-    @extend_schema(responses=Analytics)
-    def retrieve(self, request: Request, slug: str) -> Response:
-        """Figures over numeric decisions and their history."""
-        answer = analyse_decisions(self.project_id, **self.query)
-        return self.listed(Page.of(answer)) if isinstance(answer, Listing) else Response(answer)
+    retrieve = shows(
+        takes("decision", "analytics"), Analytics, says="Figures over numeric decisions and their history."
+    )
 
 
 class TrendViewSet(ProjectViewSet):
-    queries = {"list": takes("hub", "trends")}
-
-    @extend_schema(responses=page_of(TrendRow))
-    def list(self, request: Request, slug: str) -> Response:
-        """How decisions grow and change, newest bucket first: in total, or by layer, tag, agent or status."""
-        return self.listed(Page.of(list_trends(self.project_id, **self.query)))
+    list = lists(
+        takes("hub", "trends"),
+        TrendRow,
+        says="How decisions grow and change, newest bucket first: in total, or by layer, tag, agent or"
+        " status.",
+    )
 
 
 class SuggestionViewSet(ProjectViewSet):
-    queries = {"list": takes("decision", "suggest")}
-
-    @extend_schema(responses=page_of(Suggestion))
-    def list(self, request: Request, slug: str) -> Response:
-        """Decisions that are like a key, a text or tags; best first."""
-        return self.listed(Page.of(suggest_decisions(self.project_id, **self.query)))
+    list = lists(
+        takes("decision", "suggest"),
+        Suggestion,
+        says="Decisions that are like a key, a text or tags; best first.",
+    )
 
 
 class VersionViewSet(ProjectViewSet):
-    queries = {"list": takes("decision", "versions", without=["key"], also=Cutting)}
-
-    @extend_schema(responses=page_of(in_parts(selectors.Version)))
+    @operation(
+        query=takes("decision", "versions", without=["key"], also=Cutting),
+        responses=page_of(in_parts(selectors.Version)),
+    )
     def list(self, request: Request, slug: str, key: str) -> Response:
         """Every version, newest first, the current one included; none for an unknown key."""
         requested, version = self.requested_lines(), self.query.pop("version", None)
@@ -194,12 +185,13 @@ class VersionViewSet(ProjectViewSet):
 
 
 class BatchViewSet(ProjectViewSet):
-    bodies = {"create": takes("decision", "set_batch", items=takes("decision", "set", name="DecisionItem"))}
-
-    @extend_schema(responses={200: batch_of(services.SetAnswer)})
-    def create(self, request: Request, slug: str) -> Response:
-        """Set up to 50 decisions at once: all or nothing, unless `atomic` is false."""
-        return Response(self.perform(services.set_decision_batch, **self.body))
+    # The action checks the items, which are checked here already.
+    create = performs(
+        takes("decision", "set_batch", items=takes("decision", "set", name="DecisionItem")),
+        batch_of(services.SetAnswer),
+        by=services.set_decision_batch,
+        says="Set up to 50 decisions at once: all or nothing, unless `atomic` is false.",
+    )
 
 
 def _listed(row: "DecisionRow", full: bool) -> dict[str, Any]:
