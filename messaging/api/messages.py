@@ -1,21 +1,14 @@
 """REST views of messages: the caller's inbox, sending, receipts, threads, requests."""
 
-from drf_spectacular.utils import extend_schema
-from rest_framework.request import Request
-from rest_framework.response import Response
+from typing import Any
 
-from ctxhub.core.api.answers import batch_of, in_parts, page_of
-from ctxhub.core.api.pages import Page
-from ctxhub.core.api.takes import READ_IN_PARTS, takes
+from ctxhub.core.api.answers import batch_of
+from ctxhub.core.api.operations import CREATED, lists, performs, reads
+from ctxhub.core.api.takes import takes
 from ctxhub.core.api.views import ProjectViewSet
-from ctxhub.core.hub.partial_reads import Opened
 from messaging.api import message_schemas as schemas
 from messaging.selectors import messages as selectors
-from messaging.selectors.inbox import wait_for_inbox
-from messaging.services.mailboxes import open_mailbox
-from messaging.services.messages import SendAnswer, send_message, send_message_batch
-from messaging.services.receipts import AckAnswer, ReadAnswer, acknowledge_messages, read_messages_of
-from messaging.services.requests import DoneAnswer, claim_request, finish_request
+from messaging.services.messages import SendAnswer, send_message_batch
 
 
 class MessageViewSet(ProjectViewSet):
@@ -27,37 +20,34 @@ class MessageViewSet(ProjectViewSet):
         "DELETE": "A message is kept: POST to read/ below this address takes it out of your inbox; POST to "
         "call/hub/clear/, with the scope admin, removes old ones.",
     }
-    queries = {"list": takes("message", "inbox"), "retrieve": READ_IN_PARTS}
-    bodies = {"create": takes("message", "send")}
 
-    @extend_schema(responses=page_of(selectors.ListedMessage))
-    def list(self, request: Request, slug: str) -> Response:
-        """Your inbox: urgent first, then newest. To look marks nothing as read."""
-        has_mailbox = open_mailbox(self.caller)
-        return self.listed(Page.of(wait_for_inbox(self.caller, has_mailbox=has_mailbox, **self.query)))
+    def item(self, message_id: int) -> dict[str, Any]:
+        return selectors.message_item(selectors.get_message(self.project_id, message_id))
 
-    @extend_schema(responses={201: SendAnswer})
-    def create(self, request: Request, slug: str) -> Response:
-        """Write to some agents, or to everyone."""
-        return Response(self.perform(send_message, **self.body), status=201)
-
-    @extend_schema(responses=in_parts(selectors.WholeMessage))
-    def retrieve(self, request: Request, slug: str, message_id: int) -> Response:
-        """One message, whole, or some lines of its text."""
-        line_range = self.requested_lines()
-        item = selectors.message_item(selectors.get_message(self.project_id, message_id))
-        return Response(self.opened(Opened(item, "text", line_range, "message")))
+    list = lists(
+        takes("message", "inbox"),
+        selectors.ListedMessage,
+        says="Your inbox: urgent first, then newest. To look marks nothing as read.",
+    )
+    create = performs(
+        takes("message", "send"), statuses=CREATED, says="Write to some agents, or to everyone."
+    )
+    retrieve = reads(
+        selectors.WholeMessage,
+        text="text",
+        kind="message",
+        says="One message, whole, or some lines of its text.",
+    )
 
 
 class MessageBatchViewSet(ProjectViewSet):
-    bodies = {
-        "create": takes("message", "send_batch", items=takes("message", "send", name="MessageItem")),
-    }
-
-    @extend_schema(responses={200: batch_of(SendAnswer)})
-    def create(self, request: Request, slug: str) -> Response:
-        """Send up to 50 messages at once: all or nothing, unless `atomic` is false."""
-        return Response(self.perform(send_message_batch, **self.body))
+    # The action checks the items, which are checked here already.
+    create = performs(
+        takes("message", "send_batch", items=takes("message", "send", name="MessageItem")),
+        batch_of(SendAnswer),
+        by=send_message_batch,
+        says="Send up to 50 messages at once: all or nothing, unless `atomic` is false.",
+    )
 
 
 class ReceiptViewSet(ProjectViewSet):
@@ -65,40 +55,29 @@ class ReceiptViewSet(ProjectViewSet):
 
     has_authors = False
 
-    queries = {"list": takes("message", "status", without=["id"])}
-    bodies = {
-        "read_many": takes("message", "read"),
-        "read": takes("message", "read", without=["ids", "all"], name="ReadMessage"),
-        "ack": takes("message", "ack", without=["ids"]),
-    }
-
-    @extend_schema(responses={200: ReadAnswer}, operation_id="read_messages")
-    def read_many(self, request: Request, slug: str) -> Response:
-        """Mark messages as read, these or all."""
-        ids, everything = self.body.get("ids"), self.body.get("all", False)
-        return Response(self.perform(read_messages_of, ids=ids, everything=everything))
-
-    @extend_schema(responses={200: ReadAnswer}, operation_id="read_message")
-    def read(self, request: Request, slug: str, message_id: int) -> Response:
-        """Mark a message as read."""
-        return Response(self.perform(read_messages_of, ids=[message_id]))
-
-    @extend_schema(responses={200: AckAnswer}, operation_id="acknowledge_message")
-    def ack(self, request: Request, slug: str, message_id: int) -> Response:
-        """Acknowledge a message."""
-        return Response(self.perform(acknowledge_messages, ids=[message_id]))
-
-    @extend_schema(responses=page_of(schemas.Receipt))
-    def list(self, request: Request, slug: str, message_id: int) -> Response:
-        """Who has read and acknowledged a message, and who owes it."""
-        return self.listed(Page.of(selectors.list_receipts(self.project_id, message_id, **self.query)))
+    read_many = performs(
+        takes("message", "read"), operation_id="read_messages", says="Mark messages as read, these or all."
+    )
+    read = performs(
+        takes("message", "read", at="ids", without=["all"], name="ReadMessage"),
+        operation_id="read_message",
+        says="Mark a message as read.",
+    )
+    ack = performs(
+        takes("message", "ack", at="ids"), operation_id="acknowledge_message", says="Acknowledge a message."
+    )
+    list = lists(
+        takes("message", "status", at="id"),
+        schemas.Receipt,
+        says="Who has read and acknowledged a message, and who owes it.",
+    )
 
 
 class RequestViewSet(ProjectViewSet):
     """Requests: one agent claims each, and says when it is done."""
 
-    bodies = {
-        "claim_next": takes(
+    claim_next = performs(
+        takes(
             "message",
             "claim",
             without=["id", "next"],
@@ -106,31 +85,26 @@ class RequestViewSet(ProjectViewSet):
             name="ClaimNext",
             example={"next": True, "minutes": 30},
         ),
-        "claim": takes("message", "claim", without=["id", "next"], example={"minutes": 30}),
-        "done": takes("message", "done", without=["id"]),
-    }
-
-    @extend_schema(responses={200: schemas.ClaimAnswer}, operation_id="claim_next_message")
-    def claim_next(self, request: Request, slug: str) -> Response:
-        """Take the most urgent open request to you or to everyone, of those the oldest."""
-        following = self.body.pop("next")
-        return Response(self.perform(claim_request, following=following, **self.body))
-
-    @extend_schema(responses={200: schemas.ClaimAnswer}, operation_id="claim_message")
-    def claim(self, request: Request, slug: str, message_id: int) -> Response:
-        """Take a request, or extend your claim: 409 while another agent holds it."""
-        return Response(self.perform(claim_request, message_id=message_id, **self.body))
-
-    @extend_schema(responses={200: DoneAnswer}, operation_id="finish_message")
-    def done(self, request: Request, slug: str, message_id: int) -> Response:
-        """Say that a request is done, and what came of it."""
-        return Response(self.perform(finish_request, message_id=message_id, **self.body))
+        schemas.ClaimAnswer,
+        operation_id="claim_next_message",
+        says="Take the most urgent open request to you or to everyone, of those the oldest.",
+    )
+    claim = performs(
+        takes("message", "claim", at="id", without=["next"], example={"minutes": 30}),
+        schemas.ClaimAnswer,
+        operation_id="claim_message",
+        says="Take a request, or extend your claim: 409 while another agent holds it.",
+    )
+    done = performs(
+        takes("message", "done", at="id"),
+        operation_id="finish_message",
+        says="Say that a request is done, and what came of it.",
+    )
 
 
 class ThreadViewSet(ProjectViewSet):
-    queries = {"list": takes("message", "thread", without=["id"])}
-
-    @extend_schema(responses=page_of(schemas.ThreadMessage))
-    def list(self, request: Request, slug: str, message_id: int) -> Response:
-        """A conversation, oldest first, by the id of any message in it."""
-        return self.listed(Page.of(selectors.list_thread(self.project_id, message_id, **self.query)))
+    list = lists(
+        takes("message", "thread", at="id"),
+        schemas.ThreadMessage,
+        says="A conversation, oldest first, by the id of any message in it.",
+    )
