@@ -3,11 +3,11 @@
 from typing import Any
 
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import extend_schema
 from rest_framework.renderers import BrowsableAPIRenderer, JSONRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from ctxhub.core.api.operations import operation
 from ctxhub.core.api.plain_text import PlainText
 from ctxhub.core.api.takes import takes
 from ctxhub.core.api.views import ProjectViewSet
@@ -21,10 +21,12 @@ from sessions.briefings.services.briefs import give_answer, give_text
 class BriefViewSet(ProjectViewSet):
     """As JSON, or as text for hooks: `?format=text`, or `Accept: text/plain`."""
 
-    queries = {"retrieve": takes("brief")}
     renderer_classes = (JSONRenderer, BrowsableAPIRenderer, PlainText)
 
-    @extend_schema(responses={(200, "application/json"): BriefAnswer, (200, "text/plain"): OpenApiTypes.STR})
+    @operation(
+        query=takes("brief"),
+        responses={(200, "application/json"): BriefAnswer, (200, "text/plain"): OpenApiTypes.STR},
+    )
     def retrieve(self, request: Request, slug: str) -> Response:
         """What bears on a task, within a budget of tokens."""
         is_text = isinstance(request.accepted_renderer, PlainText)
@@ -33,16 +35,14 @@ class BriefViewSet(ProjectViewSet):
 
 
 class CheckViewSet(ProjectViewSet):
-    queries = {"retrieve": takes("check")}
-    bodies = {"ask": takes("check")}
     scopes = {"ask": READ}
 
-    @extend_schema(responses={200: CheckAnswer})
+    @operation(query=takes("check"), responses={200: CheckAnswer})
     def retrieve(self, request: Request, slug: str) -> Response:
         """What must hold for some files, and who else is at them."""
         return self._answered(self.query)
 
-    @extend_schema(responses={200: CheckAnswer}, operation_id="ask_check")
+    @operation(body=takes("check"), responses={200: CheckAnswer}, operation_id="ask_check")
     def ask(self, request: Request, slug: str) -> Response:
         """The same, with the paths in a body."""
         return self._answered(self.body)

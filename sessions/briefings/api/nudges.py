@@ -1,11 +1,11 @@
 """REST view of nudges, for the hooks of clients."""
 
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import extend_schema
 from rest_framework.renderers import BrowsableAPIRenderer, JSONRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from ctxhub.core.api.operations import operation
 from ctxhub.core.api.plain_text import PlainText
 from ctxhub.core.api.views import ProjectViewSet
 from sessions.briefings.services.nudges import NudgeAnswer, nudge
@@ -18,7 +18,7 @@ class NudgeViewSet(ProjectViewSet):
 
     renderer_classes = (JSONRenderer, BrowsableAPIRenderer, PlainText)
 
-    @extend_schema(responses={(200, "application/json"): NudgeAnswer, (200, "text/plain"): OpenApiTypes.STR})
+    @operation(responses={(200, "application/json"): NudgeAnswer, (200, "text/plain"): OpenApiTypes.STR})
     def retrieve(self, request: Request, slug: str) -> Response:
         """What changed that the agent should hear now: urgent mail, leases, decisions. Each thing once."""
         answer = nudge(caller=self.caller)
