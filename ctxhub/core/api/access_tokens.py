@@ -8,7 +8,6 @@ from typing import Annotated, NotRequired
 from django.conf import settings
 from django.contrib.auth.models import User
 from django.utils.module_loading import import_string
-from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 from typing_extensions import TypedDict
@@ -20,6 +19,7 @@ from ctxhub.core.accounts.services.own_tokens import create_own_token
 from ctxhub.core.accounts.services.rotation import GRACE, clean_grace, rotate_token
 from ctxhub.core.api.answers import page_of
 from ctxhub.core.api.filters import TokenFilter
+from ctxhub.core.api.operations import operation
 from ctxhub.core.api.pages import Page
 from ctxhub.core.api.project import caller_in, only_project, visible_projects
 from ctxhub.core.api.takes import PageArguments, Takes
@@ -68,34 +68,29 @@ class CreateOwnToken(TypedDict):
 
 
 class TokenViewSet(HubViewSet):
-    queries = {"list": Takes(PageArguments, also=OfProject)}
     filters = {"list": TokenFilter}
     queryset = AccessToken.unscoped.none()
-    bodies = {
-        "create": Takes(CreateToken, example={"name": "ci", "scopes": ["read"]}),
-        "rotate": Takes(RotateToken, example={"grace": "24h"}),
-    }
 
-    @extend_schema(responses=page_of(Token))
+    @operation(query=Takes(PageArguments, also=OfProject), responses=page_of(Token))
     def list(self, request: Request) -> Response:
         """The project's tokens, newest first, without what would open it."""
         caller = self.administrator(self.query.pop("project", None))
         return self.listed(Page.of(list_tokens(self.filtered(tokens_of(caller.project_id)), **self.query)))
 
-    @extend_schema(responses={201: NewToken})
+    @operation(body=Takes(CreateToken, example={"name": "ci", "scopes": ["read"]}), responses={201: NewToken})
     def create(self, request: Request) -> Response:
         """A new token. `secret` is shown in this answer and never again."""
         caller = self.administrator(self.body.pop("project", None))
         token = create_token(project=caller.project, created_by=_person(request), **self.body)
         return _shown_once(token, request)
 
-    @extend_schema(responses={204: None})
+    @operation(responses={204: None})
     def destroy(self, request: Request, token_id: int) -> Response:
         """Revoke a token, at once. It stays in the list. Members revoke their own."""
         revoke_token(self.row)
         return Response(status=204)
 
-    @extend_schema(responses={201: NewToken})
+    @operation(body=Takes(RotateToken, example={"grace": "24h"}), responses={201: NewToken})
     def rotate(self, request: Request, token_id: int) -> Response:
         """A new token in the place of this one, which ends after `grace`. Members rotate their own."""
         body = dict(self.body)
@@ -131,19 +126,17 @@ class TokenViewSet(HubViewSet):
 class OwnTokenViewSet(HubViewSet):
     """A signed-in person's own tokens. A token makes no tokens for its owner."""
 
-    queries = {"list": Takes(PageArguments, also=OfProject)}
     filters = {"list": TokenFilter}
     queryset = AccessToken.unscoped.none()
-    bodies = {"create": Takes(CreateOwnToken, example={"agent": "grace-claude"})}
 
-    @extend_schema(responses=page_of(Token))
+    @operation(query=Takes(PageArguments, also=OfProject), responses=page_of(Token))
     def list(self, request: Request) -> Response:
         """Your own tokens of a project, newest first, without what would open it."""
         caller, owner = self.person(self.query.pop("project", None))
         tokens = tokens_of(caller.project_id).filter(owner=owner)
         return self.listed(Page.of(list_tokens(self.filtered(tokens), **self.query)))
 
-    @extend_schema(responses={201: NewToken})
+    @operation(body=Takes(CreateOwnToken, example={"agent": "grace-claude"}), responses={201: NewToken})
     def create(self, request: Request) -> Response:
         """A token for an agent of your own, for 90 days unless `expires_at` says otherwise, a year at most.
 
@@ -152,7 +145,7 @@ class OwnTokenViewSet(HubViewSet):
         caller, owner = self.person(self.body.pop("project", None))
         return _shown_once(create_own_token(caller=caller, owner=owner, **self.body), request)
 
-    @extend_schema(responses={204: None})
+    @operation(responses={204: None})
     def destroy(self, request: Request, token_id: int) -> Response:
         """Revoke one of your own tokens, at once. It stays in the list."""
         owner = _person(request)  # A token has none.

@@ -3,10 +3,11 @@
 from collections.abc import Mapping
 from typing import Any
 
-from drf_spectacular.utils import OpenApiExample, extend_schema
+from drf_spectacular.utils import OpenApiExample
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from ctxhub.core.api.operations import operation
 from ctxhub.core.api.schemas import ANYTHING
 from ctxhub.core.api.views import ProjectViewSet, request_key
 from ctxhub.core.kit.errors import InvalidInput
@@ -19,12 +20,12 @@ NOTHING_TO_SAY = OpenApiExample("No arguments", value={}, request_only=True)
 class CallViewSet(ProjectViewSet):
     scopes = {"run": None, "run_action": None}  # The operation checks its own scope.
 
-    @extend_schema(operation_id="call", examples=[NOTHING_TO_SAY], **AS_THE_OPERATION)
+    @operation(operation_id="call", examples=[NOTHING_TO_SAY], **AS_THE_OPERATION)
     def run(self, request: Request, slug: str, tool: str) -> Response:
         """Run an operation: its arguments as body, `action` among them where the tool has several."""
         return self._run(tool, _arguments(request.data))
 
-    @extend_schema(operation_id="call_action", examples=[NOTHING_TO_SAY], **AS_THE_OPERATION)
+    @operation(operation_id="call_action", examples=[NOTHING_TO_SAY], **AS_THE_OPERATION)
     def run_action(self, request: Request, slug: str, tool: str, action: str) -> Response:
         """Run an operation: `call/decision/set/`; `call/decision/help/` lists a tool's operations."""
         return self._run(tool, _arguments(request.data, action))

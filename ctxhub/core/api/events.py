@@ -3,7 +3,7 @@
 from typing import Annotated, Any
 
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import OpenApiParameter, extend_schema
+from drf_spectacular.utils import OpenApiParameter
 from rest_framework.exceptions import NotAcceptable
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -11,6 +11,7 @@ from typing_extensions import TypedDict
 
 from ctxhub.core.accounts.services.listeners import Listener, person_listening
 from ctxhub.core.api.event_format import EventStream, OnlyEvents
+from ctxhub.core.api.operations import operation
 from ctxhub.core.api.project import signed_in
 from ctxhub.core.api.takes import Takes
 from ctxhub.core.api.views import ProjectViewSet
@@ -36,7 +37,6 @@ class EventsQuery(TypedDict, total=False):
 
 
 class EventsViewSet(ProjectViewSet):
-    queries = {"retrieve": Takes(EventsQuery)}
     renderer_classes = (EventStream,)
 
     def perform_content_negotiation(self, request: Request, force: bool = False) -> Any:
@@ -45,7 +45,8 @@ class EventsViewSet(ProjectViewSet):
         except NotAcceptable:
             raise OnlyEvents from None
 
-    @extend_schema(
+    @operation(
+        query=Takes(EventsQuery),
         operation_id="events",
         parameters=[
             OpenApiParameter(LAST_ID, ID, "header", description="Events after this one; before `since`.")

@@ -3,14 +3,13 @@
 from collections.abc import Mapping
 from typing import Any
 
-from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from ctxhub.core.accounts.selectors.config import Settings, config_of, config_values
-from ctxhub.core.accounts.services.config import set_config
 from ctxhub.core.api.answers import page_of
 from ctxhub.core.api.filters import AgentFilter
+from ctxhub.core.api.operations import lists, operation, performs
 from ctxhub.core.api.pages import Page
 from ctxhub.core.api.schemas import COUNTS, UPDATES, Activity, AgentSeen, LayerStats
 from ctxhub.core.api.takes import takes
@@ -23,22 +22,20 @@ from ctxhub.core.kit.caller import ADMIN
 from ctxhub.core.kit.errors import NotFound
 from ctxhub.core.kit.likeness import nearest
 from ctxhub.core.models import Agent
-from ctxhub.core.paths.services.confirming import ConfirmAnswer, confirm
 
 
 class StatsViewSet(ProjectViewSet):
-    @extend_schema(responses={200: COUNTS})
+    @operation(responses={200: COUNTS})
     def retrieve(self, request: Request, slug: str) -> Response:
         """A figure for each kind of thing; [active, all] where that differs."""
         return Response(hub.count_all(self.project_id))
 
 
 class AgentViewSet(ProjectViewSet):
-    queries = {"list": takes("hub", "agents")}
     filters = {"list": AgentFilter}
     queryset = Agent.unscoped.none()
 
-    @extend_schema(responses=page_of(AgentSeen))
+    @operation(query=takes("hub", "agents"), responses=page_of(AgentSeen))
     def list(self, request: Request, slug: str) -> Response:
         """Who works here, last seen first."""
         among = self.filtered(hub.agents_of(self.project_id))
@@ -47,18 +44,11 @@ class AgentViewSet(ProjectViewSet):
 
 
 class ActivityViewSet(ProjectViewSet):
-    queries = {"list": takes("hub", "activity")}
-
-    @extend_schema(responses=page_of(Activity))
-    def list(self, request: Request, slug: str) -> Response:
-        """What happened, newest first."""
-        return self.listed(Page.of(events.list_activity(self.project_id, **self.query)))
+    list = lists(takes("hub", "activity"), Activity, says="What happened, newest first.")
 
 
 class UpdatesViewSet(ProjectViewSet):
-    queries = {"retrieve": takes("hub", "wait")}
-
-    @extend_schema(responses={200: UPDATES})
+    @operation(query=takes("hub", "wait"), responses={200: UPDATES})
     def retrieve(self, request: Request, slug: str) -> Response:
         """How many things of each kind others have changed since, and the cursor to ask with next time."""
         count = wait_for_updates if "wait_seconds" in self.query else events.count_updates
@@ -66,18 +56,19 @@ class UpdatesViewSet(ProjectViewSet):
 
 
 class LayerSummaryViewSet(ProjectViewSet):
-    queries = {"list": takes("hub", "layer_summary")}
-
-    @extend_schema(responses=page_of(LayerStats))
-    def list(self, request: Request, slug: str) -> Response:
-        """What is in force in each layer, the empty ones too, and the file changes of the last hour."""
-        return self.listed(Page.of(hub.summarise_layers(self.project_id, **self.query)))
+    list = lists(
+        takes("hub", "layer_summary"),
+        LayerStats,
+        says="What is in force in each layer, the empty ones too, and the file changes of the last hour.",
+    )
 
 
 class NamedViewViewSet(ProjectViewSet):
-    queries = {"list": takes("hub", "view", without=["name"])}
-
-    @extend_schema(responses=page_of(dict[str, Any], "NamedViewPage"), operation_id="named_view")
+    @operation(
+        query=takes("hub", "view", without=["name"]),
+        responses=page_of(dict[str, Any], "NamedViewPage"),
+        operation_id="named_view",
+    )
     def list(self, request: Request, slug: str, name: str) -> Response:
         """A ready-made view, by its name: active_context, recent_file_changes, tagged_constraints, ..."""
         views = all_views()
@@ -91,24 +82,20 @@ class NamedViewViewSet(ProjectViewSet):
 
 
 class ConfirmViewSet(ProjectViewSet):
-    bodies = {"create": takes("hub", "confirm")}
-
-    @extend_schema(responses={200: ConfirmAnswer})
-    def create(self, request: Request, slug: str) -> Response:
-        """Say that decisions, constraints or memories still hold though their files changed."""
-        return Response(self.perform(confirm, **self.body))
+    create = performs(
+        takes("hub", "confirm"),
+        says="Say that decisions, constraints or memories still hold though their files changed.",
+    )
 
 
 class ConfigViewSet(ProjectViewSet):
-    bodies = {"partial_update": takes("hub", "config_set")}
     scopes = {"partial_update": ADMIN}
 
-    @extend_schema(responses=Settings)
+    partial_update = performs(
+        takes("hub", "config_set"), Settings, says="Change settings; those left out stay. An administrator's."
+    )
+
+    @operation(responses=Settings)
     def retrieve(self, request: Request, slug: str) -> Response:
         """How long things are kept, and which days do not count."""
         return Response(config_values(config_of(self.project_id)))
-
-    @extend_schema(responses=Settings)
-    def partial_update(self, request: Request, slug: str) -> Response:
-        """Change settings; those left out stay. An administrator's."""
-        return Response(self.perform(set_config, **self.body))

@@ -2,11 +2,11 @@
 
 from typing import Annotated, NotRequired
 
-from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 from typing_extensions import TypedDict
 
+from ctxhub.core.api.operations import operation, shows
 from ctxhub.core.api.pages import Page
 from ctxhub.core.api.schemas import LinkWalk
 from ctxhub.core.api.takes import Takes
@@ -31,21 +31,24 @@ class WalkArguments(LinkArguments):
 
 
 class LinkViewSet(ProjectViewSet):
-    queries = {"why": Takes(LinkArguments), **dict.fromkeys(("chain", "impact"), Takes(WalkArguments))}
+    chain = shows(
+        Takes(WalkArguments),
+        LinkWalk,
+        by=links.list_chain,
+        operation_id="links_chain",
+        says="What led to an object, its root first, itself last.",
+    )
+    impact = shows(
+        Takes(WalkArguments),
+        LinkWalk,
+        by=links.list_impact,
+        operation_id="links_impact",
+        says="What follows from an object, directly or through others; the nearest first.",
+    )
 
-    @extend_schema(responses=LinkWalk, operation_id="links_why")
+    @operation(query=Takes(LinkArguments), responses=LinkWalk, operation_id="links_why")
     def why(self, request: Request, slug: str) -> Response:
         """An object at depth 0, and at depth 1 what it directly follows from, includes or is related to."""
         ref = self.query["ref"]
         reasons = give_ref(self.caller, "why", ref, links.list_reasons(self.project_id, ref))
         return self.listed(Page.of(reasons))
-
-    @extend_schema(responses=LinkWalk, operation_id="links_chain")
-    def chain(self, request: Request, slug: str) -> Response:
-        """What led to an object, its root first, itself last."""
-        return self.listed(Page.of(links.list_chain(self.project_id, **self.query)))
-
-    @extend_schema(responses=LinkWalk, operation_id="links_impact")
-    def impact(self, request: Request, slug: str) -> Response:
-        """What follows from an object, directly or through others; the nearest first."""
-        return self.listed(Page.of(links.list_impact(self.project_id, **self.query)))

@@ -2,13 +2,13 @@
 
 from typing import Annotated
 
-from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 from typing_extensions import TypedDict
 
 from ctxhub.core.accounts.selectors.access_tokens import Scope
 from ctxhub.core.accounts.selectors.people import find_role, is_superuser
+from ctxhub.core.api.operations import operation
 from ctxhub.core.api.project import caller_in, in_session, only_project, signed_in, speaking
 from ctxhub.core.api.takes import Takes
 from ctxhub.core.api.views import HubViewSet
@@ -34,9 +34,8 @@ class Me(TypedDict):
 
 class MeViewSet(HubViewSet):
     common_parameters = (AGENT.name, *HubViewSet.common_parameters)
-    queries = {"retrieve": Takes(InProject)}
 
-    @extend_schema(responses=Me)
+    @operation(query=Takes(InProject), responses=Me)
     def retrieve(self, request: Request) -> Response:
         """Who you are: the project and the agent of your token, or of the person signed in."""
         caller = self._find_caller(request)

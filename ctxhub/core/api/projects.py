@@ -2,7 +2,6 @@
 
 from typing import Annotated, NotRequired
 
-from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 from typing_extensions import TypedDict
@@ -12,6 +11,7 @@ from ctxhub.core.accounts.selectors.people import NamedProject, is_superuser, li
 from ctxhub.core.accounts.services.projects import create_project
 from ctxhub.core.api.answers import page_of
 from ctxhub.core.api.filters import ProjectFilter
+from ctxhub.core.api.operations import operation
 from ctxhub.core.api.pages import Page
 from ctxhub.core.api.project import visible_projects
 from ctxhub.core.api.takes import ONLY_A_PAGE, Takes
@@ -32,18 +32,18 @@ class ProjectSeen(NamedProject):
 
 
 class ProjectsViewSet(HubViewSet):
-    queries = {"list": ONLY_A_PAGE}
     filters = {"list": ProjectFilter}
     queryset = Project.objects.none()
-    bodies = {"create": Takes(CreateProject, example={"slug": "apollo", "name": "Apollo"})}
 
-    @extend_schema(responses=page_of(NamedProject))
+    @operation(query=ONLY_A_PAGE, responses=page_of(NamedProject))
     def list(self, request: Request) -> Response:
         """The projects you may see; a token sees its own."""
         projects = self.filtered(visible_projects(request).order_by("slug"))
         return self.listed(Page.of(list_projects(projects, **self.query)))
 
-    @extend_schema(responses={201: NamedProject})
+    @operation(
+        body=Takes(CreateProject, example={"slug": "apollo", "name": "Apollo"}), responses={201: NamedProject}
+    )
     def create(self, request: Request) -> Response:
         """A new project, with the layers and tags every team needs. A superuser's."""
         project = create_project(**self.body)
@@ -55,7 +55,7 @@ class ProjectsViewSet(HubViewSet):
 
 
 class ProjectSeenViewSet(ProjectViewSet):
-    @extend_schema(responses=ProjectSeen)
+    @operation(responses=ProjectSeen)
     def retrieve(self, request: Request, slug: str) -> Response:
         """The project, and who you are in it."""
         scopes = [scope for scope in ("read", "write", "admin") if self.caller.may(scope)]

@@ -2,12 +2,7 @@
 
 from typing import Annotated
 
-from drf_spectacular.utils import extend_schema
-from rest_framework.request import Request
-from rest_framework.response import Response
-
-from ctxhub.core.api.answers import page_of
-from ctxhub.core.api.pages import Page
+from ctxhub.core.api.operations import lists
 from ctxhub.core.api.takes import PageArguments, Takes
 from ctxhub.core.api.views import ProjectViewSet
 from ctxhub.core.refusals.selectors import CODES, RefusalSeen, list_refusals
@@ -23,10 +18,10 @@ class RefusalArguments(PageArguments, total=False):
 
 
 class RefusalViewSet(ProjectViewSet):
-    queries = {"list": Takes(RefusalArguments)}
-
-    @extend_schema(responses=page_of(RefusalSeen))
-    def list(self, request: Request, slug: str) -> Response:
-        """Who was refused what, newest first: taken leases, versions that had changed, missing scopes, reads
-        that took too much processor time."""
-        return self.listed(Page.of(list_refusals(self.project_id, **self.query)))
+    list = lists(
+        Takes(RefusalArguments),
+        RefusalSeen,
+        by=list_refusals,
+        says="Who was refused what, newest first: taken leases, versions that had changed, missing scopes,"
+        " reads\nthat took too much processor time.",
+    )

@@ -8,13 +8,13 @@ from typing import IO, Annotated, Any
 
 from django.http import HttpResponse
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import extend_schema
 from rest_framework.parsers import BaseParser
 from rest_framework.renderers import BrowsableAPIRenderer, JSONRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
 from typing_extensions import TypedDict
 
+from ctxhub.core.api.operations import operation
 from ctxhub.core.api.plain_text import PlainText
 from ctxhub.core.api.takes import Takes
 from ctxhub.core.api.views import ProjectViewSet
@@ -77,11 +77,10 @@ class ImportAnswer(TypedDict):
 
 
 class ExportViewSet(ProjectViewSet):
-    queries = {"retrieve": Takes(ExportQuery)}
     scopes = {"retrieve": ADMIN}
     renderer_classes = (JSONRenderer, BrowsableAPIRenderer, Lines)
 
-    @extend_schema(operation_id="export", responses={(200, LINES): OpenApiTypes.BINARY})
+    @operation(query=Takes(ExportQuery), operation_id="export", responses={(200, LINES): OpenApiTypes.BINARY})
     def retrieve(self, request: Request, slug: str) -> HttpResponse:
         """All that the project holds, as JSON Lines: a header, a line for each object, the checksum.
 
@@ -95,11 +94,11 @@ class ExportViewSet(ProjectViewSet):
 
 
 class ImportViewSet(ProjectViewSet):
-    queries = {"create": Takes(ImportQuery)}
     scopes = {"create": ADMIN}
     parser_classes = (LinesBody,)
 
-    @extend_schema(
+    @operation(
+        query=Takes(ImportQuery),
         operation_id="import",
         request={LINES: OpenApiTypes.BINARY},
         responses={200: ImportAnswer},

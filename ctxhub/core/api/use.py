@@ -2,12 +2,7 @@
 
 from typing import Annotated
 
-from drf_spectacular.utils import extend_schema
-from rest_framework.request import Request
-from rest_framework.response import Response
-
-from ctxhub.core.api.answers import page_of
-from ctxhub.core.api.pages import Page
+from ctxhub.core.api.operations import lists
 from ctxhub.core.api.takes import PageArguments, Takes
 from ctxhub.core.api.views import ProjectViewSet
 from ctxhub.core.kit.buckets import BUCKETS
@@ -30,14 +25,16 @@ class SearchArguments(PageArguments, total=False):
 
 class UseViewSet(ProjectViewSet):
     has_authors = False
-    queries = {"list": Takes(UseArguments), "empty_searches": Takes(SearchArguments)}
 
-    @extend_schema(responses=page_of(UseSeen))
-    def list(self, request: Request, slug: str) -> Response:
-        """Calls, errors and tokens of answers by time, newest first, and by agent and operation."""
-        return self.listed(Page.of(list_use(self.project_id, **self.query)))
-
-    @extend_schema(responses=page_of(SearchedInVain))
-    def empty_searches(self, request: Request, slug: str) -> Response:
-        """Questions that found nothing, last asked first: what the team does not know."""
-        return self.listed(Page.of(list_empty_searches(self.project_id, **self.query)))
+    list = lists(
+        Takes(UseArguments),
+        UseSeen,
+        by=list_use,
+        says="Calls, errors and tokens of answers by time, newest first, and by agent and operation.",
+    )
+    empty_searches = lists(
+        Takes(SearchArguments),
+        SearchedInVain,
+        by=list_empty_searches,
+        says="Questions that found nothing, last asked first: what the team does not know.",
+    )

@@ -2,13 +2,13 @@
 
 from typing import Annotated
 
-from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 from typing_extensions import TypedDict
 
 from ctxhub.core.api.answers import page_of
 from ctxhub.core.api.filters import LayerFilter, WordFilter
+from ctxhub.core.api.operations import Method, operation
 from ctxhub.core.api.pages import Page
 from ctxhub.core.api.schemas import LayerName, UsedWord
 from ctxhub.core.api.takes import ONLY_A_PAGE, Takes
@@ -25,55 +25,47 @@ class AddLayer(TypedDict):
     name: Annotated[str, About(schema=WORD)]
 
 
+def used_words(words: type[Tag] | type[Scope] | type[Category], says: str) -> Method:
+    @operation(query=ONLY_A_PAGE, says=says, responses=page_of(UsedWord))
+    def list_(view: ProjectViewSet, request: Request, slug: str) -> Response:
+        found = view.filtered(words_of(words, view.project_id))
+        return view.listed(Page.of(list_words(found, **view.query)))
+
+    return list_
+
+
 class TagViewSet(ProjectViewSet):
-    queries = {"list": ONLY_A_PAGE}
     filters = {"list": WordFilter}
     queryset = Tag.unscoped.none()
 
-    @extend_schema(responses=page_of(UsedWord))
-    def list(self, request: Request, slug: str) -> Response:
-        """Tags, most used first."""
-        words = self.filtered(words_of(Tag, self.project_id))
-        return self.listed(Page.of(list_words(words, **self.query)))
+    list = used_words(Tag, "Tags, most used first.")
 
 
 class ScopeViewSet(ProjectViewSet):
-    queries = {"list": ONLY_A_PAGE}
     filters = {"list": WordFilter}
     queryset = Scope.unscoped.none()
 
-    @extend_schema(responses=page_of(UsedWord))
-    def list(self, request: Request, slug: str) -> Response:
-        """Scopes, most used first."""
-        words = self.filtered(words_of(Scope, self.project_id))
-        return self.listed(Page.of(list_words(words, **self.query)))
+    list = used_words(Scope, "Scopes, most used first.")
 
 
 class CategoryViewSet(ProjectViewSet):
-    queries = {"list": ONLY_A_PAGE}
     filters = {"list": WordFilter}
     queryset = Category.unscoped.none()
 
-    @extend_schema(responses=page_of(UsedWord))
-    def list(self, request: Request, slug: str) -> Response:
-        """Categories of constraints, most used first."""
-        words = self.filtered(words_of(Category, self.project_id))
-        return self.listed(Page.of(list_words(words, **self.query)))
+    list = used_words(Category, "Categories of constraints, most used first.")
 
 
 class LayerViewSet(ProjectViewSet):
-    queries = {"list": ONLY_A_PAGE}
     filters = {"list": LayerFilter}
     queryset = Layer.unscoped.none()
-    bodies = {"create": Takes(AddLayer, example={"name": "documentation"})}
     scopes = {"create": ADMIN}
 
-    @extend_schema(responses=page_of(UsedWord))
+    @operation(query=ONLY_A_PAGE, responses=page_of(UsedWord))
     def list(self, request: Request, slug: str) -> Response:
         """Layers, in the project's order."""
         return self.listed(Page.of(list_words(self.filtered(layers_of(self.project_id)), **self.query)))
 
-    @extend_schema(responses={201: LayerName})
+    @operation(body=Takes(AddLayer, example={"name": "documentation"}), responses={201: LayerName})
     def create(self, request: Request, slug: str) -> Response:
         """Add a layer, below those there are. An administrator's."""
         return Response(

@@ -2,13 +2,11 @@
 
 from typing import Annotated, NotRequired
 
-from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 from typing_extensions import TypedDict
 
-from ctxhub.core.api.answers import page_of
-from ctxhub.core.api.pages import Page
+from ctxhub.core.api.operations import lists, operation
 from ctxhub.core.api.takes import PageArguments, Takes, takes
 from ctxhub.core.api.views import ProjectViewSet
 from ctxhub.core.bin.selectors import BinRow, list_bin
@@ -32,24 +30,24 @@ class RestoredRows(TypedDict):
 
 
 class BinViewSet(ProjectViewSet):
-    queries = {"list": Takes(BinArguments)}
     has_authors = False
-    bodies = {"restore": takes("delete", without=("undo",), name="Restore")}
     # Restoring needs what deleting needs, by kind; a dry run needs none of it.
     scopes = {"restore": None, "destroy": ADMIN}
 
-    @extend_schema(responses=page_of(BinRow))
-    def list(self, request: Request, slug: str) -> Response:
-        """What was deleted in the last 30 days, the last deleted first; without its content."""
-        return self.listed(Page.of(list_bin(self.project_id, **self.query)))
+    list = lists(
+        Takes(BinArguments),
+        BinRow,
+        by=list_bin,
+        says="What was deleted in the last 30 days, the last deleted first; without its content.",
+    )
 
-    @extend_schema(responses={200: RestoredRows})
+    @operation(body=takes("delete", without=("undo",), name="Restore"), responses={200: RestoredRows})
     def restore(self, request: Request, slug: str) -> Response:
         """Bring back up to 50 deleted objects, each by itself, with id, history and relationships."""
         self._refuse_readers()
         return Response(self.once(lambda: undo_deletions(caller=self.caller, **self.body)))
 
-    @extend_schema(responses={204: None})
+    @operation(responses={204: None})
     def destroy(self, request: Request, slug: str, entry: int) -> Response:
         """Remove an entry of the bin at once, for good: what holds a secret."""
         self.once(lambda: purge(caller=self.caller, item_id=entry))

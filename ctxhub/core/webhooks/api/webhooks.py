@@ -3,13 +3,13 @@
 from typing import Annotated, Any, NotRequired
 
 from django_filters import ChoiceFilter, FilterSet
-from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 from typing_extensions import TypedDict
 
 from ctxhub.core.api.answers import page_of
 from ctxhub.core.api.filters import ordering
+from ctxhub.core.api.operations import operation
 from ctxhub.core.api.pages import Page
 from ctxhub.core.api.takes import ONLY_A_PAGE, Takes
 from ctxhub.core.api.views import ProjectViewSet
@@ -141,27 +141,24 @@ class DeliveryFilter(FilterSet):
 
 
 class WebhookViewSet(ProjectViewSet):
-    queries = {"list": ONLY_A_PAGE}
     filters = {"list": WebhookFilter}
     queryset = Webhook.unscoped.none()
     has_authors = False
     scopes = dict.fromkeys(("list", "create", "retrieve", "partial_update", "destroy", "test"), ADMIN)
     instead = {"PUT": "PATCH changes what the body names, and leaves the rest."}
-    bodies = {
-        "create": Takes(
-            AddWebhook, example={"url": "https://example.com/hook", "nouns": ["decision"], "verbs": ["set"]}
-        ),
-        "partial_update": Takes(ChangeWebhook, example={"active": False}),
-        "test": Takes(NoFields, name="TestWebhook"),
-    }
 
-    @extend_schema(responses=page_of(WebhookItem))
+    @operation(query=ONLY_A_PAGE, responses=page_of(WebhookItem))
     def list(self, request: Request, slug: str) -> Response:
         """The project's webhooks, newest first, with masked addresses."""
         rows = self.filtered(webhooks_of(self.project_id))
         return self.listed(Page.of(list_webhooks(rows, **self.query)))
 
-    @extend_schema(responses={201: AddedWebhook})
+    @operation(
+        body=Takes(
+            AddWebhook, example={"url": "https://example.com/hook", "nouns": ["decision"], "verbs": ["set"]}
+        ),
+        responses={201: AddedWebhook},
+    )
     def create(self, request: Request, slug: str) -> Response:
         """A new webhook, told what happens from now on. `secret` is shown in this answer and never again."""
         secrets: dict[str, str] = {}
@@ -174,12 +171,12 @@ class WebhookViewSet(ProjectViewSet):
         answer = self.once(add)
         return Response({**answer, **secrets, **self._whole(answer["id"])}, status=201)
 
-    @extend_schema(responses=WebhookItem)
+    @operation(responses=WebhookItem)
     def retrieve(self, request: Request, slug: str, webhook_id: int) -> Response:
         """One webhook, with its masked address."""
         return Response(webhook_item(get_webhook(self.project_id, webhook_id)))
 
-    @extend_schema(responses=ChangedWebhook)
+    @operation(body=Takes(ChangeWebhook, example={"active": False}), responses=ChangedWebhook)
     def partial_update(self, request: Request, slug: str, webhook_id: int) -> Response:
         """Change what the body names. One that is switched on again goes on where it stopped."""
 
@@ -189,7 +186,7 @@ class WebhookViewSet(ProjectViewSet):
 
         return Response({**self.once(change), **self._whole(webhook_id)})
 
-    @extend_schema(responses={204: None})
+    @operation(responses={204: None})
     def destroy(self, request: Request, slug: str, webhook_id: int) -> Response:
         """Delete it with its deliveries. What waits is not sent."""
 
@@ -200,7 +197,7 @@ class WebhookViewSet(ProjectViewSet):
         self.once(delete)
         return Response(status=204)
 
-    @extend_schema(responses={202: TestedWebhook})
+    @operation(body=Takes(NoFields, name="TestWebhook"), responses={202: TestedWebhook})
     def test(self, request: Request, slug: str, webhook_id: int) -> Response:
         """Have a test sent, once, also to one that is off; `deliveries/` soon tells what came of it."""
 
@@ -217,21 +214,19 @@ class WebhookViewSet(ProjectViewSet):
 
 
 class DeliveryViewSet(ProjectViewSet):
-    queries = {"list": ONLY_A_PAGE}
     filters = {"list": DeliveryFilter}
     queryset = WebhookDelivery.unscoped.none()
     has_authors = False
     scopes = dict.fromkeys(("list", "again"), ADMIN)
-    bodies = {"again": Takes(SendAgain, example={"ids": [7]})}
 
-    @extend_schema(responses=page_of(DeliveryItem))
+    @operation(query=ONLY_A_PAGE, responses=page_of(DeliveryItem))
     def list(self, request: Request, slug: str, webhook_id: int) -> Response:
         """What was sent in the last 7 days, or waits to be sent again; newest first."""
         get_webhook(self.project_id, webhook_id)
         rows = self.filtered(deliveries_of(self.project_id, webhook_id))
         return self.listed(Page.of(list_deliveries(rows, **self.query)))
 
-    @extend_schema(responses={202: SentAgain})
+    @operation(body=Takes(SendAgain, example={"ids": [7]}), responses={202: SentAgain})
     def again(self, request: Request, slug: str, webhook_id: int) -> Response:
         """Have dead deliveries sent again: marked `redelivered`, out of order, under the same names."""
 
