@@ -292,13 +292,10 @@ class ProjectViewSet(HubViewSet):
 
         def answer() -> dict[str, Any]:
             written = service(caller=self.caller, **arguments)
-            return {**written, **(self.shown(self.item_of(written)) if self.caller.may(READ) else {})}
+            may_see = self.caller.may(READ)
+            return {**written, **(self.shown(self.item(written[self.named_by])) if may_see else {})}
 
         return self.once(answer)
-
-    def item_of(self, answer: Mapping[str, Any]) -> Mapping[str, Any]:
-        """The stored item that a write answers for."""
-        return self.item(answer[self.named_by])
 
     def expecting(self, arguments: dict[str, Any]) -> dict[str, Any]:
         """The arguments of a write, with the version that the request expects where the view has versions."""
