@@ -191,6 +191,7 @@ def nothing_remembered() -> None:
     accesses._noted.clear()
     tally._adding_up.clear()
     counts._remembered.clear()
+    counts._sizes.clear()
     accesses._WRITER.when = When.AT_ONCE
 
 
