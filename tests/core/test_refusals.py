@@ -177,6 +177,12 @@ def test_a_credential_in_a_call_is_masked(ada: Caller) -> None:
 # -- Bounds ----------------------------------------------------------------------------------------
 
 
+def test_what_cannot_be_stored_costs_no_other_refusal(ada: Caller) -> None:
+    refuse(ada, "decision:a\ud800\0b")
+    refuse(ada, "decision:c")
+    assert {row[1] for row in counted(ada)} == {"decision:c", "decision:a?b"}
+
+
 def test_ten_thousand_refusals_within_a_minute_are_one_row(ada: Caller) -> None:
     refuse(ada, times=10_000)
     assert counted(ada) == [("ada", "lease:1", "conflict", 10_000)]

@@ -124,8 +124,9 @@ def _counts(refused: Iterable[Refused], rows: dict[str, int]) -> dict[Key, Count
 
 
 def _masked(text: str, length: int) -> str:
-    """The beginning of a text from a call, which may contain anything."""
-    return mask_secrets(text.replace("\0", ""))[0][:length]
+    """The beginning of a text from a call, which may contain anything: also what cannot be stored."""
+    storable = text.replace("\0", "").encode(errors="replace").decode()
+    return mask_secrets(storable)[0][:length]
 
 
 WRITER = BackgroundWriter("counting refusals", write_refusals)
