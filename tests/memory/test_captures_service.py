@@ -67,6 +67,11 @@ def test_a_short_text_is_not_saved(ada: Caller, apollo: Project) -> None:
     assert not memories(apollo)
 
 
+def test_a_text_that_cannot_be_stored_is_refused(ada: Caller, apollo: Project) -> None:
+    with pytest.raises(InvalidInput, match="content holds half of a surrogate pair"):
+        capture(caller=ada, content="We decided to use\ud800 PostgreSQL, as it locks rows.")
+
+
 def test_given_context_type_and_title_are_used(ada: Caller, apollo: Project) -> None:
     create_context(caller=ada, name="Shop")
     capture(caller=ada, content=DECISION_TEXT, context="shop", type="reference", title="Sessions")

@@ -74,7 +74,7 @@ def no_name(path: str) -> bool:
 
 def clean_name(value: str, name: str, *, at_most: int = NAME_LENGTH, keeps_blanks: bool = False) -> str:
     """A key or name: as `clean_new_name`, but one that the project holds already is taken as it is."""
-    _refuse_unstorable(value, name)
+    refuse_unstorable(value, name)
     sent = unicodedata.normalize("NFC", value).strip()
     is_changed = invisible_places(sent) or plain_name(value, keeps_blanks=keeps_blanks) != sent
     if is_changed and len(sent) <= at_most and is_known(sent):
@@ -87,7 +87,7 @@ def clean_new_name(value: str, name: str, *, at_most: int = NAME_LENGTH, keeps_b
 
     Such characters are removed at the ends (`plain_name`) and refused inside; see `text/invisible.py`.
     """
-    _refuse_unstorable(value, name)
+    refuse_unstorable(value, name)
     cleaned = plain_name(value, keeps_blanks=keeps_blanks)
     if not cleaned:
         raise InvalidInput(f"{name} must not be blank.")
@@ -116,7 +116,7 @@ def plain_name(value: str, *, keeps_blanks: bool = False) -> str:
 
 def clean_title(value: str, name: str, *, at_most: int) -> str:
     """A title, which names nothing: characters that nobody sees are removed, a line break becomes a blank."""
-    _refuse_unstorable(value, name)
+    refuse_unstorable(value, name)
     return clean_new_name(without_invisible(value), name, at_most=at_most)
 
 
@@ -144,7 +144,7 @@ def clean_text(value: str | None, name: str, caller: Caller, *, at_most: int = T
     """A text of at most `at_most` bytes in UTF-8 that holds no credential. None clears: an empty text."""
     if value is None:
         return ""
-    size = _refuse_unstorable(value, name)
+    size = refuse_unstorable(value, name)
     if size > at_most:
         raise InvalidInput(
             f"{name} has {size:,} bytes; the limit is {at_most:,}.", hint="Store a summary and a path."
@@ -160,7 +160,7 @@ def clean_masked_text(value: str | None, name: str, *, at_most: int = CONTENT_BY
     """
     if value is None:
         return "", 0
-    size = _refuse_unstorable(value, name)
+    size = refuse_unstorable(value, name)
     if size > at_most:
         raise InvalidInput(
             f"{name} has {size:,} bytes; the limit is {at_most:,}.", hint="Store a summary and a path."
@@ -174,7 +174,7 @@ def clean_masked_text(value: str | None, name: str, *, at_most: int = CONTENT_BY
 
 def clean_query(value: str, name: str) -> str:
     """A search query: any text of at most 64 KiB that is not blank."""
-    size = _refuse_unstorable(value, name)
+    size = refuse_unstorable(value, name)
     if size > TEXT_BYTES:
         raise InvalidInput(f"{name} has {size:,} bytes; the limit is {TEXT_BYTES:,}.")
     if not value.strip():
@@ -444,7 +444,7 @@ def bounded(values: Iterable[str] | None, name: str) -> list[str]:
 
 def _check_json(value: Any, name: str, levels: int) -> None:
     if isinstance(value, str):
-        _refuse_unstorable(value, name)
+        refuse_unstorable(value, name)
     elif isinstance(value, (Mapping, list)):
         if levels == 0:
             raise InvalidInput(f"{name} is nested more than {JSON_DEPTH} levels deep.")
@@ -452,7 +452,7 @@ def _check_json(value: Any, name: str, levels: int) -> None:
             _check_json(item, name, levels - 1)
 
 
-def _refuse_unstorable(value: str, name: str) -> int:
+def refuse_unstorable(value: str, name: str) -> int:
     """The size of a text in bytes. Raises InvalidInput for a text that a database cannot store."""
     if "\x00" in value:
         raise InvalidInput(f"{name} holds a NUL character.")

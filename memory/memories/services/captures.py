@@ -13,7 +13,7 @@ from ctxhub.core.hub.selectors.refs import ObjectKey, find_objects
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import READ, Caller
 from ctxhub.core.kit.errors import InvalidInput
-from ctxhub.core.kit.inputs import clean_choice
+from ctxhub.core.kit.inputs import clean_choice, refuse_unstorable
 from ctxhub.core.search.candidates import find_candidates
 from ctxhub.core.search.engines import Narrowing
 from ctxhub.core.search.matches import COUNTED_TO, frequencies
@@ -91,6 +91,7 @@ def capture(
     context = None if is_auto else context
     if not content.strip():
         raise InvalidInput("content must not be blank.")
+    refuse_unstorable(content, "content")
     said = without_front_matter(content)
     pattern = find_pattern(said)
     memory_type = type_of(said) if type in (None, "") else clean_choice(type, MemoryType, "type")
