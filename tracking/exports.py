@@ -3,9 +3,9 @@
 import hashlib
 
 from ctxhub.core.events.services.counters import counter_key
-from ctxhub.core.kit.inputs import clean_path
 from ctxhub.core.text.path_case import fold_path
 from ctxhub.core.text.token_count import count_tokens
+from ctxhub.core.transfer import cleaners
 from ctxhub.core.transfer.declaration import Exported, Values, register
 from tracking.models import FileChange, FileContent, Resource
 
@@ -41,7 +41,7 @@ register(
         Resource,
         derived=("folded",),
         derive=_file_derived,
-        cleaners={"path": lambda value: clean_path(value, "path")},
+        cleaners={"path": cleaners.path},
         kind="resource",
         natural=("path",),
         loose=("access_count", "last_accessed", "best_access"),

@@ -71,6 +71,7 @@ def test_a_refused_word_is_named_by_its_index() -> None:
     [
         ("src/**/*.py", "src/**/*.py"),
         ("./a", "a"),
+        ("././ .\\a", "a"),
         ("a\\b", "a/b"),
         ("..a/b..", "..a/b.."),
         ("a/...", "a/..."),

@@ -332,7 +332,9 @@ def clean_path(value: str, name: str) -> str:
     As it is written: `PathReader` of `core/paths/` reads what calls name.
     """
     path = clean_name(value, name, at_most=PATH_LENGTH, keeps_blanks=True)
-    path = unescape_brackets(path).replace("\\", "/").removeprefix("./")
+    path = unescape_brackets(path).replace("\\", "/")
+    while path.startswith("./"):
+        path = strip_invisible(path.removeprefix("./"))
     if not path or path.startswith("/") or ".." in path.split("/") or (len(path) > 1 and path[1] == ":"):
         raise InvalidInput(
             f"{name}: {shown(value)} must be relative to the repository, without '..'.",

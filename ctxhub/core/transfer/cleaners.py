@@ -17,6 +17,12 @@ def texts(value: Any) -> Sequence[str]:
     return value
 
 
+def path(value: str) -> str:
+    """A path of a file, as it is stored."""
+    clean_path(value, "path")
+    return value
+
+
 def globs(value: Any) -> Sequence[str]:
     """A list of globs as they are stored."""
     for glob in texts(value):
