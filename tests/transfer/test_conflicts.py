@@ -7,12 +7,13 @@ import pytest
 
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import Conflict, LimitReached
-from ctxhub.core.models import Event, Project, SearchEntry
+from ctxhub.core.models import Event, Origin, Project, SearchEntry
 from ctxhub.core.search.selectors.index_check import find_faults
 from ctxhub.core.toolbox.dispatch import call
 from ctxhub.core.transfer import publishing
+from ctxhub.core.transfer.declaration import exported_kinds
 from memory.models import Decision, Memory, Scratchpad
-from tests.transfer.world import export_of, objects_in, take, written
+from tests.transfer.world import add_log, export_of, objects_in, take, written
 
 
 def value_of(project: Project, key: str) -> str:
@@ -50,6 +51,18 @@ def test_what_was_deleted_comes_back(full: Project, ada: Caller, tmp_path: Path)
     assert done.outcome.new["memory"] == 1
     assert done.outcome.new["relationship"] == 1
     assert Memory.objects.in_project(full).get(title="Second").pk != memory.pk
+
+
+def test_logs_that_count_the_same_meet(full: Project, tmp_path: Path) -> None:
+    """Rows of a log are the same by their names, some of which are empty, also with other UUIDs."""
+    add_log(full)
+    path = written(export_of(full, with_log=True), tmp_path / "a.jsonl")
+    copy = take(path, slug="copy").project
+    named = [each.kind for each in exported_kinds(with_log=True) if each.is_log and each.natural]
+    forgotten, _ = Origin.objects.in_project(copy or full).filter(kind__in=named).delete()
+    again = take(path, copy)
+    assert sum(again.outcome.same[kind] for kind in named) == forgotten >= len(named)
+    assert sum(again.outcome.new.values()) == 0
 
 
 class TestObjectsThatDiffer:

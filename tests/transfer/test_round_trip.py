@@ -11,19 +11,17 @@ from hypothesis import strategies as st
 
 from ctxhub.core.accounts.services.access_tokens import create_token
 from ctxhub.core.accounts.services.projects import create_project
-from ctxhub.core.kit import clock
 from ctxhub.core.kit.background import flush_all
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import CtxhubError
-from ctxhub.core.models import Agent, EmptySearch, Event, Layer, PathPattern, Project, Tally, TokenUse
+from ctxhub.core.models import Event, Layer, PathPattern, Project, Tally
 from ctxhub.core.search.selectors.index_check import find_faults
 from ctxhub.core.toolbox.dispatch import call
 from ctxhub.core.transfer.declaration import KINDS, exported_kinds
 from memory.models import Memory, Scratchpad
 from messaging.models import Message, MessageType
-from sessions.models import AgentSession, Notice, Writing
 from tests.properties import SHARED_FIXTURES
-from tests.transfer.world import HOSTILE, export_of, fill, objects_in, take, written
+from tests.transfer.world import HOSTILE, add_log, export_of, fill, objects_in, take, written
 
 # Marks, the syntax of links and code, and what JSON escapes.
 PIECES = st.one_of(
@@ -146,33 +144,6 @@ def states_of(project: Project) -> list[str]:
         for number in range(1, pad.revision + 1)
     ]
     return [re.sub(r"memory:\d+", "memory:N", text) for text in found]
-
-
-def add_log(project: Project) -> None:
-    """What is counted and told beside calls."""
-    agent = Agent.objects.in_project(project)[0]
-    now = clock.now()
-    memory, session = Memory.objects.in_project(project)[0], AgentSession.objects.in_project(project)[0]
-    about = {"project": project, "agent": agent, "kind": "memory", "object_id": memory.pk}
-    Writing.unscoped.create(**about, session_id=session.pk, began_at=now, at=now)
-    Writing.unscoped.create(**about, session_id=0, session_name="other", began_at=now, at=now)
-    Notice.unscoped.create(**about, created_at=now, message_id=999_999)
-    TokenUse.unscoped.create(
-        project=project,
-        name="Ada",
-        folded="ada",
-        operation="get",
-        writes=False,
-        hour=now,
-        calls=3,
-        errors=1,
-        tokens=2,
-        whole_tokens=9,
-        most_tokens=2,
-    )
-    EmptySearch.unscoped.create(
-        project=project, query="Wo?", folded="wo?", name="Ada", count=2, first_at=now, last_at=now
-    )
 
 
 def facts_of(project: Project) -> tuple[Counter[tuple[str, str, int]], Counter[tuple[str, str, int]]]:

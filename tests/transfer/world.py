@@ -8,11 +8,14 @@ from typing import Any
 from django.core.management import call_command
 
 from ctxhub.core.accounts.services.config import set_config
+from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import Caller
-from ctxhub.core.models import Project
+from ctxhub.core.models import Agent, EmptySearch, Project, Refusal, TokenUse
 from ctxhub.core.toolbox.dispatch import call
 from ctxhub.core.transfer.exporting import lines_of
 from ctxhub.core.transfer.importing import Imported, Target, import_file
+from memory.models import Memory
+from sessions.models import AgentSession, Notice, Writing
 
 ID_NAMES = ("id", "scratchpad_id", "workflow_id", "context_id", "snapshot_id", "session_id")
 HOSTILE = "`code` \u2028 \x85 \"quotes\" 'x' <b> 日本 \U0001f600 é \\ \t tab"
@@ -35,7 +38,7 @@ def fill(ada: Caller, ben: Caller, text: Callable[[], str] = lambda: HOSTILE) ->
         rationale=text(),
         alternatives=[text(), {"option": "MySQL", "why_not": text()}],
         tradeoffs={"pros": ["small"], "cons": [text()]},
-        metadata={"cost": 1.5, "large": 1e22, "one": 1.0, "list": [1, None, True]},
+        metadata={"cost": 1.5, "large": 1e22, "one": 1.0, "minus": -0.0, "list": [1, None, True]},
         layer="data",
         scopes=["svc/db"],
         paths=["src/db/**", "!src/db/test/**"],
@@ -135,6 +138,33 @@ def fill(ada: Caller, ben: Caller, text: Callable[[], str] = lambda: HOSTILE) ->
     )
     ask(ada, "snapshot", "save", summary="Third", content="x", dependencies=[cause["id"], effect["id"]])
     assert save
+
+
+def add_log(project: Project) -> None:
+    """What is counted and told beside calls."""
+    agent = Agent.objects.in_project(project)[0]
+    now = clock.now()
+    memory, session = Memory.objects.in_project(project)[0], AgentSession.objects.in_project(project)[0]
+    about = {"project": project, "agent": agent, "kind": "memory", "object_id": memory.pk}
+    Writing.unscoped.create(**about, session_id=session.pk, began_at=now, at=now)
+    Writing.unscoped.create(**about, session_id=0, session_name="other", began_at=now, at=now)
+    Notice.unscoped.create(**about, created_at=now, message_id=999_999)
+    TokenUse.unscoped.create(
+        project=project,
+        name="Ada",
+        folded="ada",
+        operation="get",
+        writes=False,
+        hour=now,
+        calls=3,
+        errors=1,
+        tokens=2,
+        whole_tokens=9,
+        most_tokens=2,
+    )
+    times = {"count": 2, "first_at": now, "last_at": now}
+    EmptySearch.unscoped.create(project=project, query="Wo?", folded="wo?", name="Ada", **times)
+    Refusal.unscoped.create(project=project, name="", folded="", ref="", code="conflict", minute=now, **times)
 
 
 def export_of(project: Project, *, with_log: bool = False) -> list[bytes]:

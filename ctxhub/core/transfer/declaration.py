@@ -91,8 +91,8 @@ class Part(Rows):
 class Exported(Rows):
     """The objects of a kind, a line each.
 
-    `natural`: the columns that name an object in its project, if they are not empty: where the project has
-    one of that name already, they are the same. `loose`: fields that follow from use and
+    `natural`: the columns that name an object in its project, if they are not all empty: where the project
+    has one of that name already, they are the same. `loose`: fields that follow from use and
     from other objects; two that differ in these alone are the same. `has_ids`: their refs have ids
     (`memory:5`), not names. `is_word`: such an object never differs, and keeps its spelling. `is_log`:
     exported with `--with-log` alone. `is_past`: imported ones get ids below zero, and so come before all that

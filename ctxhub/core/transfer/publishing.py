@@ -119,9 +119,7 @@ def _taken(exported: Exported, target: int, staged: int) -> list[int]:
     if not exported.natural:
         return []
     same = " AND ".join(f"t.{column} = s.{column}" for column in exported.natural)
-    named = " AND ".join(
-        f"s.{column} <> ''" for column in exported.natural if column in ("name", "key", "path", "folded")
-    )
+    named = f"s.{exported.natural[0]} <> ''" if len(exported.natural) == 1 else ""
     found = sql.rows(
         f"SELECT s.id FROM {exported.table} s JOIN {exported.table} t ON t.project_id = %s AND {same}"
         f" WHERE s.project_id = %s{f' AND {named}' if named else ''}",

@@ -229,11 +229,10 @@ class Staging:
         names = {name for read in reads if (name := _natural(exported, read)) is not None}
         if not names:
             return {}
-        first, *_ = exported.natural
-        rows = exported.model._base_manager.filter(project=self.target)
-        found = rows.filter(**{f"{first}__in": {name[0] for name in names}}).values_list(
-            "pk", *exported.natural
-        )
+        among = zip(exported.natural, zip(*names, strict=True), strict=True)
+        found = exported.model._base_manager.filter(
+            project=self.target, **{f"{column}__in": {*values} for column, values in among}
+        ).values_list("pk", *exported.natural)
         return {tuple(name): row_id for row_id, *name in found if tuple(name) in names}
 
     def _meet(self, exported: Exported, known: Sequence[tuple[Line, Read, int]]) -> None:
@@ -405,9 +404,9 @@ def _counted(exported: Exported, reads: Sequence[Read]) -> Counter[CounterKey]:
 
 
 def _natural(exported: Exported, read: Read) -> tuple[Any, ...] | None:
-    """The name of an object in its project; None if it has none."""
+    """The name of an object in its project; None if it has none. Of several columns some may be empty."""
     name = tuple(read.values[column] for column in exported.natural)
-    return name if name and not read.is_void and all(each not in (None, "") for each in name) else None
+    return name if any(name) and None not in name and not read.is_void else None
 
 
 def _shown_name(exported: Exported, read: Read, row_id: int) -> str:
