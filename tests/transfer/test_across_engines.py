@@ -7,9 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from ctxhub.core.models import Project
+from ctxhub.core.kit.caller import Caller
+from ctxhub.core.models import EmptySearch, Project, Refusal, TokenUse
+from ctxhub.core.text.invisible import invisible_places
+from messaging.models import Delivery
 from tests.core.command_line import MANAGE
 from tests.timing import PATIENCE_SECONDS
+from tests.transfer.hostile_world import send_everything
 from tests.transfer.world import export_of, objects_in, take, written
 
 
@@ -17,14 +21,31 @@ from tests.transfer.world import export_of, objects_in, take, written
 @pytest.mark.parametrize("with_log", [False, True])
 def test_through_a_hub_on_sqlite_and_back(full: Project, tmp_path: Path, with_log: bool) -> None:
     """On PostgreSQL there and back across engines; on SQLite through another hub."""
-    first = export_of(full, with_log=with_log)
-    path = written(first, tmp_path / "first.jsonl")
-    on_sqlite(tmp_path, "setup", "--no-input")
-    on_sqlite(tmp_path, "import", str(path), "--project", "moved")
+    assert_comes_back(full, tmp_path, with_log=with_log)
+
+
+@pytest.mark.django_db
+def test_what_anybody_may_send(ada: Caller, tmp_path: Path) -> None:
+    """What a hub has stored, it imports again: also what was refused, asked and called by odd names."""
+    assert send_everything(ada) > 100
+    assert any(invisible_places(ref) for ref in Refusal.unscoped.values_list("ref", flat=True))
+    assert any(invisible_places(query) for query in EmptySearch.unscoped.values_list("query", flat=True))
+    for model in (TokenUse, EmptySearch, Refusal, Delivery):  # As before names were cleaned.
+        first = model.unscoped.order_by("pk")[:1].values_list("pk")
+        model.unscoped.filter(pk__in=first).update(name="be\u200bn\n", folded="be\u200bn\n")
+    assert_comes_back(ada.project, tmp_path, with_log=True)
+
+
+def assert_comes_back(project: Project, folder: Path, *, with_log: bool) -> None:
+    """Assert that an export of the project is the same again in a hub on SQLite, and back in this one."""
+    first = export_of(project, with_log=with_log)
+    path = written(first, folder / "first.jsonl")
+    on_sqlite(folder, "setup", "--no-input")
+    on_sqlite(folder, "import", str(path), "--project", "moved")
     options = ["--with-log"] if with_log else []
-    on_sqlite(tmp_path, "export", str(tmp_path / "there.jsonl"), "--project", "moved", *options)
-    there = (tmp_path / "there.jsonl").read_bytes().splitlines(keepends=True)
-    back = take(tmp_path / "there.jsonl", slug="back")
+    on_sqlite(folder, "export", str(folder / "there.jsonl"), "--project", "moved", *options)
+    there = (folder / "there.jsonl").read_bytes().splitlines(keepends=True)
+    back = take(folder / "there.jsonl", slug="back")
     assert back.project
     again = export_of(back.project, with_log=with_log)
     assert without_imports(objects_in(there)) == objects_in(first)

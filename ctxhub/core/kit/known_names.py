@@ -65,6 +65,11 @@ def hold_names(
     _columns.append(NameColumn(model, field, found_by, kind, kind_field, id_field))
 
 
+def holds_names(model: type[models.Model], field: str) -> bool:
+    """Whether a column of a model holds names, by which its objects are found or named."""
+    return any(column.model is model and column.field == field for column in _columns)
+
+
 def is_known(name: str) -> bool:
     """Whether the current caller's project holds this very name, ignoring case where names do."""
     caller = current()

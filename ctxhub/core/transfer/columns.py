@@ -11,6 +11,7 @@ from django.db import models
 from django.utils.dateparse import parse_datetime
 
 from ctxhub.core.kit.errors import InvalidInput, shown
+from ctxhub.core.kit.known_names import holds_names
 from ctxhub.core.text.invisible import invisible_places
 
 Convert = Callable[[Any], Any]
@@ -50,7 +51,8 @@ def reader_of(field: Any) -> Convert:
         at_least, at_most = _range_of(field)
         return lambda value: _read_integer(value, field, at_least, at_most)
     if isinstance(field, models.CharField):
-        return lambda value: _read_name(value, field)
+        read = _read_name if holds_names(field.model, field.attname) else _read_line
+        return lambda value: read(value, field)
     return lambda value: _read_text(value, field)
 
 
@@ -62,6 +64,8 @@ def canonical(value: Any) -> Any:
     """A JSON value with the numbers that PostgreSQL gives back for it."""
     if isinstance(value, float) and abs(value) >= MOST_FLOAT and math.isfinite(value):
         return int(value)
+    if isinstance(value, float) and value == 0:
+        return 0.0  # Without a sign.
     if isinstance(value, list):
         return [canonical(each) for each in value]
     if isinstance(value, dict):
@@ -121,14 +125,21 @@ def _read_integer(value: Any, field: Any, at_least: int, at_most: int) -> int:
     return int(value)
 
 
-def _read_name(value: Any, field: Any) -> str:
+def _read_line(value: Any, field: Any) -> str:
+    """A text of a length. It may hold what nobody sees: logs quote what callers sent, and old names."""
     text = _read_text(value, field)
     if len(text) > field.max_length:
         raise InvalidInput(f"{field.name}: {len(text):,} characters; the limit is {field.max_length}.")
+    return text
+
+
+def _read_name(value: Any, field: Any) -> str:
+    """A name. One that the rules of names refuse can be found and renamed in the hub that exported it."""
+    text = _read_line(value, field)
     if "\n" in text or "\r" in text or invisible_places(text):
         raise InvalidInput(
             f"{field.name}: {shown(text)} holds line ends or characters that nobody sees.",
-            hint="`manage.py invisible_names` of the hub that exported it replaces such names.",
+            hint="In the hub that exported it, `manage.py invisible_names` says how to rename it.",
         )
     return text
 

@@ -9,7 +9,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator
 from typing import Any
 
-ID = r"\d{1,18}"
+ID = "(?:0|[1-9][0-9]{0,17})"  # As the hub writes it: 05 stays as somebody typed it.
 UUID = "[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
 UUID_LENGTH = 36  # No id is so long.
 Replace = Callable[[str, str], str | None]
