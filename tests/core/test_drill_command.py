@@ -70,6 +70,18 @@ ada = Caller(project=Project.objects.get(), agent="ada")
 call(ada, "decision", {"action": "set", "key": "db/engine", "value": "another one"})
 call(ada, "decision", {"action": "set", "key": "new", "value": "meanwhile"})
 """
+# The copy of a project, whose import is killed at a step; and later, when the next cleanup takes it up.
+BEGUN = """
+import django; django.setup()
+from ctxhub.core.accounts.services.projects import create_project
+create_project(slug="copy")
+"""
+FORGOTTEN = """
+import django; django.setup()
+from ctxhub.core.kit import clock
+from ctxhub.core.models import Import
+Import.objects.update(alive_until=clock.now())
+"""
 
 
 @pytest.fixture(scope="module")
@@ -219,6 +231,28 @@ def test_it_finds_no_difference_under_a_load_of_writes(at: Installation) -> None
         finally:
             ended.set()
             thread.join()
+
+
+@pytest.mark.parametrize("step", ["moving", "moved", "shown"])
+def test_an_import_that_is_being_added_is_the_same_in_the_backup(at: Installation, step: str) -> None:
+    """Its rows are compared; the index, in which some are missing, is checked after the cleanup."""
+    python(at, BEGUN)
+    file = at.folder / "demo.jsonl"
+    assert at.run("export", str(file), "--project", "demo").returncode == 0
+    killed = subprocess.run(
+        [sys.executable, "-m", "tests.transfer.killed", str(file), "copy", step],
+        env=at.environment,
+        cwd=ROOT,
+        check=False,
+    )
+    assert killed.returncode == -9
+    done = at.run("drill")
+    assert done.returncode == 0, done.stderr
+    assert "The same before and after: all rows" in done.stdout
+    assert "The index was not checked: an import was just being added to it." in done.stdout
+    python(at, FORGOTTEN)
+    assert "Finished an import" in at.run("cleanup").stdout
+    assert "The index is right: 54 things" in at.run("drill").stdout
 
 
 def test_what_a_killed_one_left_is_removed_by_the_next(at: Installation) -> None:

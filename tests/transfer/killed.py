@@ -1,7 +1,7 @@
 """Imports a file in a process of its own, and ends itself at a step: `killed FILE SLUG STEP`.
 
-STEP: staged (all rows are written, nothing is seen), moving (some rows have moved), shown (nothing is indexed
-yet).
+STEP: staged (all rows are written, nothing is seen), moving (some rows have moved), moved (all have, and
+nothing is counted yet), shown (nothing is indexed yet).
 """
 
 import os
@@ -38,6 +38,9 @@ def main(path: str, slug: str, step: str) -> None:
             return move(*arguments, **options)
 
         publishing._move = move_some
+    elif step == "moved":
+        publishing.MOST_MOVED = 0
+        publishing._end = die
     elif step == "shown":
         importing._index = die
     importing.import_file(Path(path), importing.Target(Project.objects.get(slug=slug)))

@@ -67,10 +67,11 @@ def test_before_the_decision_nothing_is_left(path: Path, hermes: Project) -> Non
     assert objects_in(export_of(hermes)) == [*path.read_bytes().splitlines(keepends=True)][1:-1]
 
 
-@pytest.mark.parametrize("step", ["moving", "shown"])
+@pytest.mark.parametrize("step", ["moving", "moved", "shown"])
 def test_after_it_the_cleanup_finishes(step: str, path: Path, hermes: Project) -> None:
     kill_at(step, path, hermes)
     assert len(later()) == 1
+    assert later() == []
     assert objects_in(export_of(hermes)) == [*path.read_bytes().splitlines(keepends=True)][1:-1]
     assert Project.unscoped.filter(is_hidden=True).count() == 0
     assert not find_faults([hermes.pk], everything=True)
