@@ -1,5 +1,6 @@
 """Files that are torn, changed, hostile, newer or none of ctxhub: nothing changes, and the line is named."""
 
+import gzip
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -36,6 +37,27 @@ def test_no_export(tmp_path: Path, db: None) -> None:
         b"{" * 9999 + b"\n",
     ):
         assert refused([content], tmp_path).startswith("line 1: no ")
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda content: b"", "the file is empty"),
+        (gzip.compress, "it is packed with gzip"),
+        (lambda content: content.decode().encode("utf-16"), "it is text in UTF-16"),
+        (lambda content: content.decode().encode("utf-16-be"), "it is text in UTF-16"),
+        (lambda content: b"\xef\xbb\xbf" + content, "it is text with a byte order mark"),
+        (lambda content: content.replace(b"\n", b"\r\n"), "its lines end with CR LF"),
+        (lambda content: content.replace(b"\n", b""), "it begins with a line of JSON"),
+        (lambda content: b"--x\r\n\r\n" + content, "it is a form"),
+        (lambda content: content + content, "something follows the last line"),
+    ],
+)
+def test_an_export_that_was_changed_on_its_way(
+    change: Callable[[bytes], bytes], message: str, full: Project, tmp_path: Path
+) -> None:
+    content = b"".join(export_of(full))
+    assert message in refused([change(content)], tmp_path)
 
 
 def test_a_newer_format(full: Project, tmp_path: Path) -> None:

@@ -106,6 +106,23 @@ def lines_of_file(path: Path) -> Iterator[Line]:
 
 
 _TORN = "It was cut off while it was written or copied: export or copy it again."
+_SAVED = "A program has read it and saved it otherwise: take the file as it was exported."
+_PACKED = "Unpack it first."
+_SENT = "Send the file itself as the body: curl --data-binary @FILE."
+# How files begin that are taken for an export, what they are, and what to do.
+_OTHERS = (
+    (b"\x1f\x8b", "packed with gzip", _PACKED),
+    (b"PK\x03\x04", "a zip archive", _PACKED),
+    (b"BZh", "packed with bzip2", _PACKED),
+    (b"\xfd7zXZ", "packed with xz", _PACKED),
+    (b"\x28\xb5\x2f\xfd", "packed with zstd", _PACKED),
+    (b"\xff\xfe", "text in UTF-16", _SAVED),
+    (b"\xfe\xff", "text in UTF-16", _SAVED),
+    (b"{\x00", "text in UTF-16", _SAVED),
+    (b"\x00{", "text in UTF-16", _SAVED),
+    (b"\xef\xbb\xbf", "text with a byte order mark", _SAVED),
+    (b"--", "a form", _SENT),
+)
 
 
 def _raw_lines(file: IO[bytes], number: int) -> Iterator[bytes]:
@@ -134,8 +151,7 @@ def _refuse_constant(name: str) -> None:
 
 def _header(file: IO[bytes], digest: Any) -> Header:
     raw = file.readline(LINE_BYTES + 1)
-    if not raw.endswith(b"\n"):
-        raise BadLine(1, "no export of ctxhub: it begins with a line of JSON.")
+    _refuse_others(raw)
     value = _json(raw, 1)
     version = value.get("ctxhub")
     if type(version) is not int or version < 1:
@@ -155,6 +171,20 @@ def _header(file: IO[bytes], digest: Any) -> Header:
     if unknown := sorted({*counts} - {*KINDS}):
         raise BadLine(1, f"counts: {shown(unknown[0])} is no kind of object.", allowed=list(KINDS))
     return header
+
+
+def _refuse_others(first: bytes) -> None:
+    """Raise BadLine for the first line of a file that is something else, or was changed on its way."""
+    if not first:
+        raise BadLine(1, "no export of ctxhub: the file is empty.")
+    for beginning, what, hint in _OTHERS:
+        if first.startswith(beginning):
+            raise BadLine(1, f"no export of ctxhub: it is {what}.", hint=hint)
+    if first.endswith(b"\r\n"):
+        raise BadLine(1, "no export of ctxhub: its lines end with CR LF.", hint=_SAVED)
+    if not first.endswith(b"\n"):
+        hint = f"It was cut off, or sent without its line ends. {_SENT}" if b'"ctxhub":' in first else ""
+        raise BadLine(1, "no export of ctxhub: it begins with a line of JSON.", hint=hint)
 
 
 def _line(value: Mapping[str, Any], number: int) -> Line:
@@ -179,7 +209,11 @@ def _check_end(file: IO[bytes], number: int, value: Mapping[str, Any], sha256: s
             hint="The file was changed after it was exported: export it again.",
         )
     if file.read(1):
-        raise BadLine(number + 1, "something follows the last line, which has the checksum.")
+        raise BadLine(
+            number + 1,
+            "something follows the last line, which has the checksum.",
+            hint="Of several exports in one file, each is imported by itself.",
+        )
 
 
 def _check_counts(number: int, header: Header, uuids: Mapping[str, set[int]]) -> None:

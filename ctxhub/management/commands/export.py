@@ -67,6 +67,8 @@ class Command(BaseCommand):
 
 def write_new(path: Path, lines: Iterable[bytes]) -> None:
     """Write a new file that only its owner reads, whole or not at all. Raises CommandError."""
+    if path.is_dir():
+        raise CommandError(f"{path} is a folder: name a new file in it, or add --all.")
     if path.exists():
         raise CommandError(f"{path} is there already: remove it, or name another file.")
     if not path.parent.is_dir():

@@ -46,6 +46,10 @@ class Command(BaseCommand):
         with as_command_errors():
             refuse_unmigrated()
             map_no_file()
+            if str(path) == "-" or path.is_fifo():
+                raise CommandError(
+                    f"{path} can be read only once, and an import reads it more often: write it to a file."
+                )
             try:
                 header = read_header(path)
                 slug = options["project"] or header.project
