@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from django.db import connection
 
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import EmptySearch, Project, Refusal, TokenUse
@@ -38,6 +39,9 @@ def test_what_anybody_may_send(ada: Caller, tmp_path: Path) -> None:
 
 def assert_comes_back(project: Project, folder: Path, *, with_log: bool) -> None:
     """Assert that an export of the project is the same again in a hub on SQLite, and back in this one."""
+    if connection.vendor == "postgresql":
+        with connection.cursor() as cursor:  # The other hub may take longer than the test may idle.
+            cursor.execute("SET LOCAL idle_in_transaction_session_timeout = 0")
     first = export_of(project, with_log=with_log)
     path = written(first, folder / "first.jsonl")
     on_sqlite(folder, "setup", "--no-input")
