@@ -32,8 +32,8 @@ def test_what_anybody_may_send(ada: Caller, tmp_path: Path) -> None:
     assert any(invisible_places(ref) for ref in Refusal.unscoped.values_list("ref", flat=True))
     assert any(invisible_places(query) for query in EmptySearch.unscoped.values_list("query", flat=True))
     for model in (TokenUse, EmptySearch, Refusal, Delivery):  # As before names were cleaned.
-        first = model.unscoped.order_by("pk")[:1].values_list("pk")
-        model.unscoped.filter(pk__in=first).update(name="be\u200bn\n", folded="be\u200bn\n")
+        row = model.unscoped.order_by("pk")[0]
+        model.unscoped.filter(pk=row.pk).update(name="be\u200bn\n", folded="be\u200bn\n")
     assert_comes_back(ada.project, tmp_path, with_log=True)
 
 
