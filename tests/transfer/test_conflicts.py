@@ -155,15 +155,14 @@ def test_a_large_import_moves_in_steps(
     call(cy, "decision", {"action": "set", "key": "mine", "value": "x"})
     monkeypatch.setattr(publishing, "MOST_MOVED", 5)
     monkeypatch.setattr(publishing, "ROWS_AT_ONCE", 2)
-    move = publishing._move
+    move = publishing._move_some
 
-    def meanwhile(model: type, target: int, staged: int, *, at_most: int = 0) -> bool:
+    def meanwhile(model: type, target: int, staged: int) -> bool:
         if model is Decision and not Decision.objects.in_project(hermes).filter(key="limit").exists():
             call(cy, "decision", {"action": "set", "key": "limit", "value": "theirs"})
-            publishing._drop_names_taken(model, target, staged)
-        return move(model, target, staged, at_most=at_most)
+        return move(model, target, staged)
 
-    monkeypatch.setattr(publishing, "_move", meanwhile)
+    monkeypatch.setattr(publishing, "_move_some", meanwhile)
     take(written(export_of(full), tmp_path / "a.jsonl"), hermes)
     assert value_of(hermes, "limit") == "theirs"
     assert Decision.objects.in_project(hermes).count() == 4

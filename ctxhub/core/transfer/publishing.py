@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from django.db import IntegrityError
+from django.db import IntegrityError, transaction
 from django.db.models import Model
 
 from ctxhub.core import registry
@@ -85,13 +85,26 @@ def publish_rows(work: Import, staging: Staging, *, hub_is_stopped: bool) -> Non
 def move_in_steps(work: Import, target: int, staged: int) -> None:
     """Move the rows of an import that is past its decision, those that belong to others before them."""
     for model in sorted(moved_models(), key=lambda model: model in {each.model for each in exported_kinds()}):
-        while True:
-            with write_transaction(target):
-                _drop_names_taken(model, target, staged)
-                if not _move(model, target, staged, at_most=ROWS_AT_ONCE):
-                    break
+        while _move_some(model, target, staged):
+            pass
     with write_transaction(target):
         _end(work, target, staged)
+
+
+def _move_some(model: type[Model], target: int, staged: int) -> bool:
+    """Move some rows; returns whether there were any.
+
+    Only where a name is taken are names compared: of rows that have just moved PostgreSQL has no statistics,
+    and compares each with each.
+    """
+    with write_transaction(target):
+        try:
+            with transaction.atomic():
+                return _move(model, target, staged, at_most=ROWS_AT_ONCE)
+        except IntegrityError:
+            if not _drop_names_taken(model, target, staged):
+                raise
+            return True
 
 
 def _move(model: type[Model], target: int, staged: int, *, at_most: int = 0) -> bool:
@@ -148,11 +161,15 @@ def _has_come(exported: Exported, target: int, staged: int) -> bool:
     return bool(found)
 
 
-def _drop_names_taken(model: type[Model], target: int, staged: int) -> None:
-    """Somebody has written an object of the same name since the decision: theirs is newer, and stays."""
+def _drop_names_taken(model: type[Model], target: int, staged: int) -> bool:
+    """Somebody has written an object of the same name since the decision: theirs is newer, and stays.
+
+    Returns whether there was any.
+    """
     exported = next((each for each in exported_kinds(with_log=True) if each.model is model), None)
-    if exported and (ids := _taken(exported, target, staged)):
-        delete_rows(model, ids)
+    ids = _taken(exported, target, staged) if exported else []
+    delete_rows(model, ids)
+    return bool(ids)
 
 
 def moved_models() -> Iterator[type[Model]]:
