@@ -36,6 +36,8 @@ if TYPE_CHECKING:
     from ctxhub.core.models import Project
 
 DECISIONS, EVENTS = 10_000, 100_000
+# The most that a project may set: messages of the week before are gone.
+MESSAGE_HOURS = 168
 ADMINISTRATOR, VIEWER = "admin", "viewer"
 PASSWORD = "only-for-benchmarks"
 OPERATIONS = (
@@ -48,17 +50,19 @@ READING = ("get", "search", "inbox", "updates", "brief")
 def seed(decisions: int = DECISIONS, events: int = EVENTS, *, hours: int = HOURS) -> "Project":
     """Fill the database of Django's settings, with the work of the last `hours`."""
     from ctxhub.core.accounts.services.projects import create_project
+    from ctxhub.core.events.services.cleanup import cleanup
     from ctxhub.core.kit.caller import Caller
     from ctxhub.core.models import Layer
 
     now = datetime.now(UTC)
     project = create_project(slug=PROJECT, name="Seeded")
-    project.config = {"message_hours": 24 * (DAYS + 1), "change_days": DAYS + 1, "scratchpad_days": DAYS + 1}
+    project.config = {"message_hours": MESSAGE_HOURS, "change_days": DAYS + 1, "scratchpad_days": DAYS + 1}
     project.save()
     Layer.unscoped.create(project=project, name=RARE_LAYER, position=9)
     callers = [Caller(project=project, agent=name) for name in AGENTS]
     with without_looking():
         fill_days(callers, decisions, events, now, hours)
+    cleanup(project.pk)
     _add_needs(callers, now)
     _add_use(project, now)
     _add_people(project)
