@@ -3,17 +3,34 @@
 import gzip
 import json
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from ctxhub.core.accounts.services.projects import create_project
+from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import CtxhubError
 from ctxhub.core.models import Import, Origin, Project
 from ctxhub.core.transfer import file as reading
-from tests.transfer.world import export_of, forged, take, written
+from tests.transfer.world import export_of, fill, forged, take, written
 
 Objects = list[dict[str, Any]]
+
+
+@pytest.fixture(scope="module")
+def lines(rows_of_module: Callable[[], AbstractContextManager[None]]) -> list[bytes]:
+    """An export of a project that has some of everything."""
+    with rows_of_module():
+        project = create_project(slug="apollo")
+        fill(Caller(project=project, agent="ada"), Caller(project=project, agent="ben"))
+        return export_of(project)
+
+
+@pytest.fixture(autouse=True)
+def rolled_back_behind_each_test(db: None) -> None:
+    """The rows of imports."""
 
 
 def refused(lines: list[bytes], tmp_path: Path, project: Project | None = None) -> str:
@@ -26,7 +43,7 @@ def refused(lines: list[bytes], tmp_path: Path, project: Project | None = None) 
     return caught.value.message
 
 
-def test_no_export(tmp_path: Path, db: None) -> None:
+def test_no_export(tmp_path: Path) -> None:
     for content in (
         b"",
         b"hello\n",
@@ -54,27 +71,24 @@ def test_no_export(tmp_path: Path, db: None) -> None:
     ],
 )
 def test_an_export_that_was_changed_on_its_way(
-    change: Callable[[bytes], bytes], message: str, full: Project, tmp_path: Path
+    change: Callable[[bytes], bytes], message: str, lines: list[bytes], tmp_path: Path
 ) -> None:
-    content = b"".join(export_of(full))
+    content = b"".join(lines)
     assert message in refused([change(content)], tmp_path)
 
 
-def test_a_newer_format(full: Project, tmp_path: Path) -> None:
-    lines = export_of(full)
+def test_a_newer_format(lines: list[bytes], tmp_path: Path) -> None:
     newer = json.dumps({**json.loads(lines[0]), "ctxhub": 2}).encode() + b"\n"
     assert "format 2 by a newer ctxhub" in refused([newer, *lines[1:]], tmp_path)
 
 
-def test_torn_at_any_line_and_inside_of_one(full: Project, tmp_path: Path) -> None:
-    lines = export_of(full)
+def test_torn_at_any_line_and_inside_of_one(lines: list[bytes], tmp_path: Path) -> None:
     for count in (1, 2, len(lines) // 2, len(lines) - 1):
         assert f"line {count + 1:,}: the file ends" in refused(lines[:count], tmp_path)
     assert "the file ends in the middle" in refused([*lines[:5], lines[5][:20]], tmp_path)
 
 
-def test_reordered_doubled_dropped_or_changed(full: Project, tmp_path: Path) -> None:
-    lines = export_of(full)
+def test_reordered_doubled_dropped_or_changed(lines: list[bytes], tmp_path: Path) -> None:
     last = f"line {len(lines):,}: the checksum"
     assert "comes after the lines of" in refused([lines[0], *reversed(lines[1:-1]), lines[-1]], tmp_path)
     assert "has a line already" in refused([*lines[:2], lines[1], *lines[2:]], tmp_path)
@@ -93,9 +107,9 @@ def forged_counts(lines: list[bytes]) -> list[bytes]:
     return [*new, json.dumps({"sha256": hashlib.sha256(b"".join(new)).hexdigest()}).encode() + b"\n"]
 
 
-def test_an_oversize_line(full: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_oversize_line(lines: list[bytes], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reading, "LINE_BYTES", 1_000)
-    assert "longer than" in refused(export_of(full), tmp_path)
+    assert "longer than" in refused(lines, tmp_path)
 
 
 def first(objects: Objects, kind: str) -> dict[str, Any]:
@@ -155,33 +169,34 @@ HOSTILE: dict[str, tuple[Callable[[Objects], None], str]] = {
 
 
 @pytest.mark.parametrize("name", HOSTILE)
-def test_hostile_values(name: str, full: Project, tmp_path: Path) -> None:
+def test_hostile_values(name: str, lines: list[bytes], tmp_path: Path) -> None:
     change, message = HOSTILE[name]
-    lines = forged(export_of(full), change)
-    told = refused(lines, tmp_path)
+    told = refused(forged(lines, change), tmp_path)
     assert told.startswith("line ")
     assert message in told
 
 
-def test_two_objects_of_one_name(full: Project, tmp_path: Path) -> None:
+def test_two_objects_of_one_name(lines: list[bytes], tmp_path: Path) -> None:
     def double(objects: Objects) -> None:
         place = next(number for number, each in enumerate(objects) if each["kind"] == "decision")
         objects.insert(place, {**objects[place], "uuid": UNKNOWN})
 
-    assert "contradicts another one" in refused(forged(export_of(full), double), tmp_path)
+    assert "contradicts another one" in refused(forged(lines, double), tmp_path)
 
 
-def test_a_field_that_an_older_release_did_not_know_gets_its_default(full: Project, tmp_path: Path) -> None:
+def test_a_field_that_an_older_release_did_not_know_gets_its_default(
+    lines: list[bytes], tmp_path: Path
+) -> None:
     def drop(objects: Objects) -> None:
         for each in objects:
             if each["kind"] == "session":
                 del each["data"]["current_at"], each["data"]["is_implicit"]
 
-    assert take(written(forged(export_of(full), drop), tmp_path / "a.jsonl"), slug="copy").project
+    assert take(written(forged(lines, drop), tmp_path / "a.jsonl"), slug="copy").project
 
 
-def test_a_key_is_no_field_that_may_be_left_out(full: Project, tmp_path: Path) -> None:
+def test_a_key_is_no_field_that_may_be_left_out(lines: list[bytes], tmp_path: Path) -> None:
     def drop(objects: Objects) -> None:
         del first(objects, "decision")["key"]
 
-    assert "key is missing" in refused(forged(export_of(full), drop), tmp_path)
+    assert "key is missing" in refused(forged(lines, drop), tmp_path)
