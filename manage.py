@@ -6,7 +6,7 @@ import os
 import sys
 
 # They serve no pages: without the apps of the web they start in half the time.
-WITHOUT_WEB = ("after_restore", "backup", "cleanup", "predict", "reindex", "token")
+WITHOUT_WEB = ("after_restore", "backup", "cleanup", "export", "import", "predict", "reindex", "token")
 STARTING = "Starting the hub: a few seconds, and the first time some more for its tables and static files.\n"
 
 
