@@ -134,8 +134,8 @@ def migrated_installation() -> Iterator[Installation]:
 def _copy(template: Template, at: Installation) -> None:
     if connection.vendor == "postgresql":
         _copy_database(template.name, at.database)
-    else:
-        template.copy_file(at.folder / "hub.sqlite3")
+    else:  # As a file, for this process keeps those of hubs open, and would count as one that has it open.
+        os.chmod(shutil.copyfile(template.file, at.folder / "hub.sqlite3"), 0o600)
 
 
 @contextmanager

@@ -28,7 +28,8 @@ def test_setup_refuses_to_migrate_a_hub_that_others_have_open(django_db_setup: N
             assert f"process {server.process.pid} " in refused.stderr
             assert "Stop them first" in refused.stderr
             assert applied(at) == [LAST], "nothing was migrated"
-        assert at.run("setup", "--no-input").returncode == 0
+        done = at.run("setup", "--no-input")
+        assert done.returncode == 0, done.stderr
         assert applied(at)[-1] == "0013_memory_authors"
 
 
