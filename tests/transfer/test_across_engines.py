@@ -18,15 +18,23 @@ from tests.transfer.hostile_world import send_everything
 from tests.transfer.world import export_of, objects_in, take, written
 
 
+@pytest.fixture(scope="module")
+def hub(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of another hub, which is on SQLite."""
+    folder = tmp_path_factory.mktemp("hub")
+    on_sqlite(folder, "setup", "--no-input")
+    return folder
+
+
 @pytest.mark.django_db
 @pytest.mark.parametrize("with_log", [False, True])
-def test_through_a_hub_on_sqlite_and_back(full: Project, tmp_path: Path, with_log: bool) -> None:
+def test_through_a_hub_on_sqlite_and_back(full: Project, hub: Path, with_log: bool) -> None:
     """On PostgreSQL there and back across engines; on SQLite through another hub."""
-    assert_comes_back(full, tmp_path, with_log=with_log)
+    assert_comes_back(full, hub, f"moved-{with_log}".lower(), with_log=with_log)
 
 
 @pytest.mark.django_db
-def test_what_anybody_may_send(ada: Caller, tmp_path: Path) -> None:
+def test_what_anybody_may_send(ada: Caller, hub: Path) -> None:
     """What a hub has stored, it imports again: also what was refused, asked and called by odd names."""
     assert send_everything(ada) > 100
     assert any(invisible_places(ref) for ref in Refusal.unscoped.values_list("ref", flat=True))
@@ -34,22 +42,22 @@ def test_what_anybody_may_send(ada: Caller, tmp_path: Path) -> None:
     for model in (TokenUse, EmptySearch, Refusal, Delivery):  # As before names were cleaned.
         row = model.unscoped.order_by("pk")[0]
         model.unscoped.filter(pk=row.pk).update(name="be\u200bn\n", folded="be\u200bn\n")
-    assert_comes_back(ada.project, tmp_path, with_log=True)
+    assert_comes_back(ada.project, hub, "sent", with_log=True)
 
 
-def assert_comes_back(project: Project, folder: Path, *, with_log: bool) -> None:
-    """Assert that an export of the project is the same again in a hub on SQLite, and back in this one."""
+def assert_comes_back(project: Project, hub: Path, slug: str, *, with_log: bool) -> None:
+    """Assert that an export of the project is the same again as `slug` of the other hub, and back here."""
     if connection.vendor == "postgresql":
         with connection.cursor() as cursor:  # The other hub may take longer than the test may idle.
             cursor.execute("SET LOCAL idle_in_transaction_session_timeout = 0")
     first = export_of(project, with_log=with_log)
-    path = written(first, folder / "first.jsonl")
-    on_sqlite(folder, "setup", "--no-input")
-    on_sqlite(folder, "import", str(path), "--project", "moved")
+    path = written(first, hub / f"{slug}-here.jsonl")
+    on_sqlite(hub, "import", str(path), "--project", slug)
     options = ["--with-log"] if with_log else []
-    on_sqlite(folder, "export", str(folder / "there.jsonl"), "--project", "moved", *options)
-    there = (folder / "there.jsonl").read_bytes().splitlines(keepends=True)
-    back = take(folder / "there.jsonl", slug="back")
+    exported = hub / f"{slug}-there.jsonl"
+    on_sqlite(hub, "export", str(exported), "--project", slug, *options)
+    there = exported.read_bytes().splitlines(keepends=True)
+    back = take(exported, slug="back")
     assert back.project
     again = export_of(back.project, with_log=with_log)
     assert without_imports(objects_in(there)) == objects_in(first)
