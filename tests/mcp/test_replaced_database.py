@@ -233,18 +233,18 @@ def test_serve_says_that_the_file_is_gone(at: Installation) -> None:
 
 
 def test_runmcp_ends_on_a_database_that_lacks_migrations(at: Installation) -> None:
-    assert at.run("migrate", "core", "0013", "--verbosity=0").returncode == 0
+    assert at.run("migrate", "core", "0025", "--verbosity=0").returncode == 0
     refused = at.run("runmcp", "--project", "demo")
     assert refused.returncode == 1
     assert (
-        "the first is core.0014_invitations. Run `manage.py setup`, or `manage.py migrate` alone."
+        "the first is core.0026_bin. Run `manage.py setup`, or `manage.py migrate` alone."
         in refused.stderr
     )
 
 
 def test_a_window_says_at_each_call_that_the_restored_database_is_older(at: Installation) -> None:
     with at.copied() as older, window(at, "ada") as ada:
-        assert older.run("migrate", "core", "0013", "--verbosity=0").returncode == 0
+        assert older.run("migrate", "core", "0025", "--verbosity=0").returncode == 0
         move_away(at)
         put_in_place(at, back_up(older))
         for refused in (write(ada, "k"), ada.call("decision", "list"), write(ada, "k")):
