@@ -43,7 +43,11 @@ from tests.search_index import index_is_right
 
 FOLDER = Path(__file__).parent
 # Few and long files: run last, they would occupy one processor while the others are idle.
-FIRST = [FOLDER / "sqlew", FOLDER / "e2e", FOLDER / "mcp"]
+LONG = ("backup_command", "drill_command", "lock_holds", "long_texts", "restore_command")
+FIRST = [
+    *(FOLDER / name for name in ("sqlew", "e2e", "mcp", "transfer")),
+    *(FOLDER / "core" / f"test_{name}.py" for name in LONG),
+]
 # Tests of one face: the services below it are tested on every engine, the contract and the golden hour call
 # every operation over MCP and REST there, and the pages' lists are marked `every_engine`.
 FACES = ("_admin", "_rest", "_mcp", "_faces")
