@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 
 from django.core.management.base import CommandError
-from django.db import connection
+from django.db import connection, transaction
 from django.db.migrations.executor import MigrationExecutor
 from django.db.migrations.recorder import MigrationRecorder
 
@@ -108,10 +108,11 @@ def mark_database() -> None:
             if cursor.fetchone() != (APPLICATION_ID,):
                 cursor.execute(f"PRAGMA application_id = {APPLICATION_ID}")
             return
-        MigrationRecorder(connection).ensure_schema()
-        cursor.execute("SELECT obj_description(%s::regclass)", [TABLE])
-        if cursor.fetchone() != (MARK,):
-            cursor.execute(f"COMMENT ON TABLE {TABLE} IS '{MARK}'")
+        with transaction.atomic():  # Without the mark another setup would take it for another program's.
+            MigrationRecorder(connection).ensure_schema()
+            cursor.execute("SELECT obj_description(%s::regclass)", [TABLE])
+            if cursor.fetchone() != (MARK,):
+                cursor.execute(f"COMMENT ON TABLE {TABLE} IS '{MARK}'")
 
 
 # -- One at a time, and without others -------------------------------------------------------------

@@ -87,9 +87,9 @@ def refuse_newer() -> None:
     try:
         unknown = find_unknown_migrations()
     except DatabaseError:
-        if MigrationRecorder(connection).has_table():
-            raise
-        return
+        if not MigrationRecorder(connection).has_table():
+            return
+        unknown = find_unknown_migrations()  # Another setup may just have made the table.
     if unknown:
         raise CommandError(
             "A newer version of ctxhub has migrated the database: this one does not know "

@@ -8,7 +8,7 @@ import anyio
 import pytest
 from django.core.management import call_command
 from django.core.management.base import CommandError
-from django.db import connection
+from django.db import ProgrammingError, connection
 from django.db.migrations.recorder import MigrationRecorder
 from django.test import Client
 
@@ -28,6 +28,7 @@ from ctxhub.core.kit.newer_schema import (
 from ctxhub.core.kit.transactions import touch_transaction, try_touch_transaction
 from ctxhub.core.models import Project
 from ctxhub.core.toolbox.dispatch import call
+from ctxhub.management import refusals
 from ctxhub.management.refusals import refuse_newer, refuse_unmigrated
 from ctxhub.mcp import schema_watch
 from memory.decisions.selectors.decisions import find_decision
@@ -155,6 +156,21 @@ def test_commands_refuse_it_before_anything_is_changed(migrated_on: None) -> Non
     for refuse in (refuse_newer, refuse_unmigrated, lambda: call_command("migrate", verbosity=0)):
         with pytest.raises(CommandError, match=r"does not know memory\.0999_of_a_newer_version.*git pull"):
             refuse()
+
+
+@pytest.mark.django_db
+def test_a_table_that_another_setup_makes_meanwhile_is_read_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    answers: list[Exception | tuple[str, ...]] = [ProgrammingError("no such table"), ("memory.0999_new",)]
+
+    def find() -> tuple[str, ...]:
+        if isinstance(answer := answers.pop(0), Exception):
+            raise answer
+        return answer
+
+    monkeypatch.setattr(refusals, "find_unknown_migrations", find)
+    with pytest.raises(CommandError, match=r"memory\.0999_new"):
+        refuse_newer()
+    assert answers == []
 
 
 def test_each_command_says_so(django_db_setup: None) -> None:

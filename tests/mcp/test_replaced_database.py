@@ -237,8 +237,7 @@ def test_runmcp_ends_on_a_database_that_lacks_migrations(at: Installation) -> No
     refused = at.run("runmcp", "--project", "demo")
     assert refused.returncode == 1
     assert (
-        "the first is core.0026_bin. Run `manage.py setup`, or `manage.py migrate` alone."
-        in refused.stderr
+        "the first is core.0026_bin. Run `manage.py setup`, or `manage.py migrate` alone." in refused.stderr
     )
 
 
