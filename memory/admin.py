@@ -1,24 +1,15 @@
 """Registers the admin pages and dashboard panels of the memory app."""
 
-from memory import overview
-from memory.constraints.admin import constraints
-from memory.decisions.admin import decisions, most_changed, templates, timeline
-from memory.memories.admin import contexts, memories, relationships
-from memory.scratchpads.admin import needs, scratchpads, workflows
-from memory.snapshots.admin import snapshots
-
-__all__ = [
-    "constraints",
-    "contexts",
-    "decisions",
-    "memories",
-    "most_changed",
-    "needs",
-    "overview",
-    "relationships",
-    "scratchpads",
-    "snapshots",
-    "templates",
-    "timeline",
-    "workflows",
-]
+import memory.constraints.admin.constraints
+import memory.decisions.admin.decisions
+import memory.decisions.admin.most_changed
+import memory.decisions.admin.templates
+import memory.decisions.admin.timeline
+import memory.memories.admin.contexts
+import memory.memories.admin.memories
+import memory.memories.admin.relationships
+import memory.overview
+import memory.scratchpads.admin.needs
+import memory.scratchpads.admin.scratchpads
+import memory.scratchpads.admin.workflows
+import memory.snapshots.admin.snapshots

@@ -1,9 +1,4 @@
-"""Connects the signal receivers of all families."""
+"""Connects the signal receivers of all nouns."""
 
-from memory.constraints import signals as constraints
-from memory.memories import signals as relationships
-
-__all__ = [
-    "constraints",
-    "relationships",
-]
+import memory.constraints.history
+import memory.memories.signals

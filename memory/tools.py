@@ -1,21 +1,13 @@
-"""Registers the tools of all families, in the order in which help lists them."""
+"""Registers the tools of all nouns, in the order in which help lists them."""
 
 # ruff: noqa: I001
-from memory.constraints import tools as constraints
-from memory.memories.tools import contexts, memories, relationships
-from memory.decisions.tools import decisions, templates
-from memory.scratchpads import tools as scratchpads
-from memory.snapshots.tools import snapshots, causes, predictions
-
-__all__ = [
-    "causes",
-    "constraints",
-    "contexts",
-    "decisions",
-    "memories",
-    "predictions",
-    "relationships",
-    "scratchpads",
-    "snapshots",
-    "templates",
-]
+import memory.constraints.tools
+import memory.memories.tools.contexts
+import memory.memories.tools.memories
+import memory.memories.tools.relationships
+import memory.decisions.tools.decisions
+import memory.decisions.tools.templates
+import memory.scratchpads.tools
+import memory.snapshots.tools.snapshots
+import memory.snapshots.tools.causes
+import memory.snapshots.tools.predictions

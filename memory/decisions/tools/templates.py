@@ -17,7 +17,7 @@ from ctxhub.core.toolbox.argument_types import (
     Words,
     also_called,
 )
-from memory.decisions.inputs.schemas import DEFAULTS, PATTERNS
+from memory.decisions.inputs.template_schemas import DEFAULTS, PATTERNS
 from memory.decisions.selectors.templates import list_templates
 from memory.decisions.services import templates as services
 from memory.decisions.services.decisions import SetAnswer
