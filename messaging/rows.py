@@ -94,7 +94,7 @@ JOINED = "JOIN core_agent s ON s.id = m.sender_id LEFT JOIN core_agent h ON h.id
 @cache
 def selected() -> str:
     """The SELECT list of a MessageRow, from `messaging_message m` and the JOINED tables."""
-    names = f"(SELECT {sql.json_list('r.name')} FROM messaging_delivery r WHERE r.message_id = m.id)"  # noqa: S608
+    names = f"(SELECT {sql.json_list('r.name')} FROM messaging_delivery r WHERE r.message_id = m.id)"
     to = f"CASE WHEN m.to_everyone THEN NULL ELSE coalesce({names}, '[]') END"
     return (
         f"m.id, s.name, m.sender_id, {to}, m.text, m.payload, m.created_at, m.type, m.priority, "
@@ -117,7 +117,7 @@ def read_messages(project_id: int, ids: Sequence[int]) -> dict[int, MessageRow]:
 
 def messages_of(project_id: int, ids: Sequence[int]) -> sql.Reading[dict[int, MessageRow]]:
     condition, values = sql.by_ids("m", project_id, ids)
-    statement = f"SELECT {selected()} FROM messaging_message m {JOINED} WHERE {condition}"  # noqa: S608
+    statement = f"SELECT {selected()} FROM messaging_message m {JOINED} WHERE {condition}"
     return sql.Reading(
         statement, values, len(fields(MessageRow)), lambda rows: {row.id: row for row in map(as_row, rows)}
     )
@@ -132,6 +132,6 @@ def read_thread(project_id: int, root_id: int, after: int, limit: int) -> list[M
                 SELECT id FROM messaging_message WHERE project_id = %s AND thread_id = %s AND id > %s
                 ORDER BY id LIMIT %s) later)
         SELECT {selected()} FROM page CROSS JOIN messaging_message m {JOINED} WHERE m.id = page.id
-        ORDER BY m.id LIMIT %s"""  # noqa: S608
+        ORDER BY m.id LIMIT %s"""
     position = [project_id, root_id, after]
     return [as_row(found) for found in sql.rows(statement, [*position, *position, limit, limit])]

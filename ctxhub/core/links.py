@@ -172,7 +172,7 @@ def heads_of(
     ) -> Mapping[int, Head]:
         where, values = sql.by_ids("d", project_id, ids)
         rows = sql.rows(
-            f"SELECT {columns}, {text}, substr({why}, 1, {why_characters}) FROM {table} d WHERE {where}",  # noqa: S608
+            f"SELECT {columns}, {text}, substr({why}, 1, {why_characters}) FROM {table} d WHERE {where}",
             values,
         )
         found = {}

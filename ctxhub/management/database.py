@@ -69,7 +69,7 @@ def _refuse_foreign_server_database() -> None:
         has_table, mark = cursor.fetchone()
         if not has_table or mark == MARK:
             return
-        cursor.execute(f"SELECT DISTINCT app FROM {TABLE}")  # noqa: S608
+        cursor.execute(f"SELECT DISTINCT app FROM {TABLE}")
         apps = {app for (app,) in cursor.fetchall()}
     if not apps >= APPS:
         raise CommandError(

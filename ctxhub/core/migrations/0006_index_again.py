@@ -9,7 +9,7 @@ def empty_index(apps: Any, schema_editor: Any) -> None:
     """`core_searchtext` has triggers, so the rows go, and the table stays."""
     with schema_editor.connection.cursor() as cursor:
         for table in ("core_searchtext", "core_searchword", "core_searchentry"):
-            cursor.execute(f"DELETE FROM {table}")  # noqa: S608
+            cursor.execute(f"DELETE FROM {table}")
 
 
 class Migration(migrations.Migration):

@@ -20,7 +20,7 @@ class Facts:
 def gather(query: Query, list_tables: str) -> Facts:
     """`list_tables` is a statement whose rows are the names of all tables."""
     names = of_hub(name for (name,) in query(list_tables))
-    tables = {name: int(query(f'SELECT count(*) FROM "{name}"')[0][0]) for name in names}  # noqa: S608
+    tables = {name: int(query(f'SELECT count(*) FROM "{name}"')[0][0]) for name in names}
     applied = query("SELECT app, name FROM django_migrations") if "django_migrations" in tables else []
     return Facts(tables, tuple(sorted(f"{app}.{name}" for app, name in applied)))
 

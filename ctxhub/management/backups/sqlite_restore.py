@@ -69,7 +69,7 @@ def _is_empty() -> bool:
         tables = set(connection.introspection.table_names())
         with connection.cursor() as cursor:
             for table in tables & {"core_project", "auth_user"}:
-                cursor.execute(f"SELECT EXISTS (SELECT 1 FROM {table})")  # noqa: S608
+                cursor.execute(f"SELECT EXISTS (SELECT 1 FROM {table})")
                 if cursor.fetchone()[0]:
                     return False
     except DatabaseError as error:

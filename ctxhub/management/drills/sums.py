@@ -51,7 +51,7 @@ def _on_server() -> Sums:
         for name in names:
             cursor.execute(
                 f"""SELECT count(*), coalesce(sum(hashtextextended((r.*)::text, 0)::numeric), 0)
-                FROM "{name}" r"""  # noqa: S608
+                FROM "{name}" r"""
             )
             rows, checksum = cursor.fetchone()
             found[name] = Sum(rows, int(checksum))
@@ -64,7 +64,7 @@ def _in_file() -> Sums:
     with closing(sqlite3.connect(uri, uri=True)) as file:
         file.text_factory = _text
         names = of_hub(name for (name,) in file.execute(ON_SQLITE))
-        return {name: _sum(file.execute(f'SELECT * FROM "{name}"')) for name in names}  # noqa: S608
+        return {name: _sum(file.execute(f'SELECT * FROM "{name}"')) for name in names}
 
 
 def _sum(rows: Iterator[Sequence[Any]]) -> Sum:
