@@ -120,8 +120,8 @@ def _constraints(caller: "Caller", prose: Prose, size: int) -> None:
     from dataclasses import replace
 
     from memory.constraints.history import HISTORY
+    from memory.constraints.queries import get_constraint
     from memory.constraints.rows import CONSTRAINTS
-    from memory.constraints.selectors import get_constraint
     from memory.constraints.services import add_constraint
 
     added = add_constraint(caller=caller, category="performance", text=prose.text(), layer="data")

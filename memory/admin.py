@@ -1,6 +1,6 @@
 """Registers the admin pages and dashboard panels of the memory app."""
 
-import memory.constraints.admin.constraints
+import memory.constraints.admin
 import memory.decisions.admin.decisions
 import memory.decisions.admin.most_changed
 import memory.decisions.admin.templates

@@ -3,7 +3,7 @@
 from django.urls import path, register_converter
 from django.urls.converters import StringConverter
 
-from memory.constraints.api.constraints import ConstraintViewSet
+from memory.constraints.api import ConstraintViewSet
 from memory.decisions.api.decisions import (
     AnalyticsViewSet,
     BatchViewSet,

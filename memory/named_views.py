@@ -3,7 +3,7 @@
 from ctxhub.core.hub.named_views import register_view
 from ctxhub.core.kit.clock import format_time
 from ctxhub.core.kit.listing import Listing, preview
-from memory.constraints.lists import list_constraints
+from memory.constraints.queries import list_constraints
 from memory.decisions.lists import find_decisions, list_decisions
 from memory.decisions.rows.decisions import LISTED
 

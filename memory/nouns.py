@@ -13,7 +13,7 @@ from ctxhub.core.kit.known_names import hold_names
 from ctxhub.core.links import heads_of
 from ctxhub.core.registry import Deletion, Kept, Noun, counter_of, register
 from memory.constraints.history import HISTORY as CONSTRAINT_HISTORY
-from memory.constraints.selectors import open_constraints
+from memory.constraints.queries import open_constraints
 from memory.decisions.history.decisions import HISTORY as DECISION_HISTORY
 from memory.decisions.history.templates import HISTORY as TEMPLATE_HISTORY
 from memory.decisions.search.documents import earlier_decision_documents

@@ -3,13 +3,32 @@
 from collections.abc import Sequence
 from typing import Any
 
+from django.db.models.signals import post_save
+from django.dispatch import receiver
+
 from ctxhub.core.history import Change, History
 from ctxhub.core.paths.bearing import EVERYWHERE
 from ctxhub.core.search.documents import Document
+from ctxhub.core.text.glob_syntax import not_exempting
 from ctxhub.core.vocabulary.models import Category, Scope, Tag
 from memory.constraints.models import ConstraintStatus
-from memory.constraints.rows import CONSTRAINTS, ConstraintRow
-from memory.constraints.search import constraint_document
+from memory.constraints.rows import CONSTRAINTS, ConstraintRow, update_ranks
+
+
+def constraint_document(row: ConstraintRow) -> Document:
+    return Document(
+        object_id=row.id,
+        ref=f"constraint:{row.id}",
+        title=row.category,
+        body="\n\n".join(line for line in (row.text, row.reason) if line),
+        at=row.updated_at,
+        tags=sorted(row.tags, key=str.casefold),
+        agent_id=row.agent_id,
+        layer_id=row.layer_id,
+        readable=(0, len(row.text)),
+        mark="" if row.status == ConstraintStatus.ACTIVE else row.status_label,
+        unshown=(", ".join(sorted(row.scopes, key=str.casefold)), ", ".join(not_exempting(row.paths))),
+    )
 
 
 class ConstraintHistory(History[ConstraintRow]):
@@ -44,3 +63,9 @@ class ConstraintHistory(History[ConstraintRow]):
 
 
 HISTORY = ConstraintHistory()
+
+
+@receiver(post_save, sender=Category)
+def update_constraint_ranks(instance: Category, created: bool = False, **_: Any) -> None:
+    if not created:
+        update_ranks(instance.pk, instance.folded)

@@ -18,8 +18,8 @@ from ctxhub.core.vocabulary.services.names import register_agent, register_words
 from memory.constraints.history import HISTORY
 from memory.constraints.inputs import ConstraintArguments, ConstraintFields, clean_constraint
 from memory.constraints.models import ConstraintStatus
+from memory.constraints.queries import get_constraint
 from memory.constraints.rows import CONSTRAINTS, ConstraintRow, find_same
-from memory.constraints.selectors import get_constraint
 
 
 class AddAnswer(TypedDict):

@@ -26,7 +26,7 @@ from ctxhub.core.toolbox.argument_types import (
     Words,
 )
 from memory.constraints import services
-from memory.constraints.lists import list_constraints
+from memory.constraints.queries import list_constraints
 
 tool(
     "constraint",

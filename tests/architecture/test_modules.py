@@ -1,4 +1,4 @@
-"""Rules for the module tree: each family has the same layers, and each noun a module in several of them."""
+"""Rules for the module tree: a noun is a flat folder of a few modules, with the same names in each."""
 
 import re
 from pathlib import Path
@@ -7,11 +7,9 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 APPS = ("memory", "messaging", "tracking", "sessions")
-FAMILIES = (
-    *("memory/decisions", "memory/constraints", "memory/memories", "memory/scratchpads"),
-    *("messaging", "tracking"),
-)
-LAYERS = ("models", "selectors", "services", "history", "tools", "api", "admin")
+NOUNS = ("memory/constraints",)
+MODULES = ("models", "rows", "queries", "history", "services", "tools", "api", "admin")
+MOST_MODULES, MOST_LINES = 14, 400
 DECISIONS = sorted(str(path.relative_to(ROOT)) for path in (ROOT / "docs/decisions").glob("*.md"))
 SUBJECTS = (
     "bin",
@@ -34,30 +32,27 @@ SUBJECTS = (
 )
 
 
-def modules(layer: Path) -> set[str]:
-    """The modules of a layer, which is a package or a single module, then named after its family."""
-    if layer.with_suffix(".py").exists():
-        return {layer.parent.name}
-    return {file.stem for file in layer.glob("*.py") if file.stem != "__init__"}
+def modules(folder: str) -> dict[str, int]:
+    """The modules of a folder with their numbers of lines."""
+    files = [file for file in (ROOT / folder).glob("*.py") if file.stem != "__init__"]
+    return {file.stem: len(file.read_text().splitlines()) for file in files}
 
 
-def nouns() -> list[tuple[str, str]]:
-    """Each noun: a module of tools, with its family."""
-    return [(family, noun) for family in FAMILIES for noun in sorted(modules(ROOT / family / "tools"))]
+@pytest.mark.parametrize("folder", NOUNS)
+def test_a_noun_is_a_flat_folder(folder: str) -> None:
+    assert not list((ROOT / folder).glob("*/*.py"))
+    assert len(modules(folder)) <= MOST_MODULES
+    assert {name: lines for name, lines in modules(folder).items() if lines > MOST_LINES} == {}
 
 
-def test_there_are_nouns() -> None:
-    assert ("memory/decisions", "templates") in nouns()
+@pytest.mark.parametrize("folder", NOUNS)
+def test_a_noun_has_the_modules_that_all_have(folder: str) -> None:
+    assert [name for name in MODULES if name not in modules(folder)] == []
 
 
-@pytest.mark.parametrize("family", FAMILIES)
-def test_a_family_has_every_layer(family: str) -> None:
-    assert [layer for layer in LAYERS if not modules(ROOT / family / layer)] == []
-
-
-@pytest.mark.parametrize("family", FAMILIES)
-def test_a_family_package_has_a_docstring(family: str) -> None:
-    assert (ROOT / family / "__init__.py").read_text().startswith('"""')
+@pytest.mark.parametrize("folder", NOUNS)
+def test_a_noun_has_a_docstring(folder: str) -> None:
+    assert (ROOT / folder / "__init__.py").read_text().startswith('"""')
 
 
 @pytest.mark.parametrize("subject", SUBJECTS)
@@ -70,15 +65,9 @@ def test_core_has_no_other_packages() -> None:
     assert core == {*SUBJECTS, "migrations", "templatetags"}
 
 
-@pytest.mark.parametrize(("family", "noun"), nouns())
-def test_a_noun_has_a_module_in_every_layer(family: str, noun: str) -> None:
-    layers = ("services", "selectors", "api", "tools", "admin")
-    assert [layer for layer in layers if noun not in modules(ROOT / family / layer)] == []
-
-
-@pytest.mark.parametrize(("family", "noun"), nouns())
-def test_a_noun_has_tests_of_its_service_and_mcp(family: str, noun: str) -> None:
-    app = family.partition("/")[0]
+@pytest.mark.parametrize("folder", NOUNS)
+def test_a_noun_has_tests_of_its_service_and_mcp(folder: str) -> None:
+    app, _, noun = folder.partition("/")
     suffixes = {
         file.stem.removeprefix(f"test_{noun}_") for file in (ROOT / "tests" / app).glob(f"test_{noun}_*.py")
     }

@@ -19,7 +19,7 @@ from ctxhub.core.kit.listing import make_cursor
 from ctxhub.core.kit.priority import Priority
 from ctxhub.core.models import Category, Project
 from ctxhub.core.vocabulary.services.changes import rename_word
-from memory.constraints.lists import list_constraints
+from memory.constraints.queries import list_constraints
 from memory.constraints.services import add_constraint, deactivate_constraint
 from memory.models import Constraint
 from tests.properties import SHARED_FIXTURES

@@ -9,8 +9,8 @@ from ctxhub.core.events.selectors.stats import Stats
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.priority import Priority
 from ctxhub.core.models import Category, Event, Layer, Project, Scope, Tag, Tally
-from memory.constraints.lists import list_constraints
 from memory.constraints.models import digest_of
+from memory.constraints.queries import list_constraints
 from memory.constraints.services import add_constraint
 from memory.models import Constraint, ConstraintScope, ConstraintStatus, ConstraintTag
 

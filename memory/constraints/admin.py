@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
+from django import forms
 from django.contrib import admin, messages
 from django.db.models import QuerySet
 from django.db.models.functions import Left
@@ -10,10 +11,12 @@ from django.http import HttpRequest, HttpResponse
 from django.utils.safestring import SafeString
 from unfold.contrib.filters.admin import ChoicesDropdownFilter
 from unfold.decorators import display
+from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
 
 from ctxhub.core.admin import refs
 from ctxhub.core.admin.base import Menu, person
 from ctxhub.core.admin.columns import PREVIEW_CHARACTERS, PRIORITY_COLOURS, name, preview
+from ctxhub.core.admin.fields import LinesField, NamesField, ProseField
 from ctxhub.core.admin.filters import (
     AgentFilter,
     CategoryFilter,
@@ -24,12 +27,57 @@ from ctxhub.core.admin.filters import (
 )
 from ctxhub.core.admin.logged import EVENTS_STAY
 from ctxhub.core.admin.row_actions import row_action
+from ctxhub.core.admin.service_form import ServiceForm
 from ctxhub.core.admin.stale import PathRowsAdmin, StaleFilter
 from ctxhub.core.admin.text_refs import pages_of_texts
+from ctxhub.core.kit.inputs import WORD_LENGTH
+from ctxhub.core.kit.priority import Priority
 from ctxhub.core.templatetags.moments import moment
-from memory.constraints.admin.form import ConstraintForm, DeactivateForm
+from ctxhub.core.vocabulary.models import Category
 from memory.constraints.models import Constraint, ConstraintStatus
 from memory.constraints.services import add_constraint, change_status, delete_constraint
+
+CATEGORIES_OFFERED = 200
+
+
+class ConstraintForm(ServiceForm):
+    category = forms.CharField(
+        max_length=WORD_LENGTH,
+        widget=UnfoldAdminTextInputWidget(attrs={"list": "categories", "autocomplete": "off"}),
+        help_text="A new name creates a new category.",
+    )
+    text = ProseField(rows=4, help_text="What must hold, worded so that it can be checked.")
+    priority = forms.ChoiceField(
+        choices=[(label, label) for label in reversed(Priority.labels)],
+        initial=Priority.MEDIUM.label,
+        widget=UnfoldAdminSelectWidget,
+    )
+    reason = ProseField(rows=3, help_text="Why it must hold.")
+    layer = forms.ChoiceField(required=False, widget=UnfoldAdminSelectWidget)
+    tags = NamesField(help_text="Separated by commas. A new name creates a new tag.")
+    scopes = NamesField(help_text="Separated by commas. A new name creates a new scope.")
+    paths = LinesField(
+        help_text="Globs of the files it applies to, one per line: src/*.{ts,tsx}. !src/gen/** exempts."
+    )
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self.offer_layers()
+
+    def suggestions(self) -> dict[str, list[str]]:
+        if self.project is None:
+            return {}
+        categories = Category.objects.in_project(self.project).order_by("folded")
+        return {"categories": list(categories.values_list("name", flat=True)[:CATEGORIES_OFFERED])}
+
+    def arguments(self) -> dict[str, Any]:
+        """Return the arguments of `add_constraint`. The service refuses an empty text."""
+        return self.filled_in("text")
+
+
+class DeactivateForm(forms.Form):
+    reason = ProseField(rows=3, help_text="What has changed since it was added. The log keeps this reason.")
+
 
 STATUS_COLOURS = {"active": "success", "inactive": "danger"}
 

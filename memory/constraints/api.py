@@ -14,7 +14,7 @@ from ctxhub.core.kit.inputs import clean_choice
 from ctxhub.core.toolbox.argument_types import Says, Word
 from memory.constraints import services
 from memory.constraints.models import ConstraintStatus
-from memory.constraints.selectors import Constraint, ListedConstraint, constraint_item, get_constraint
+from memory.constraints.queries import Constraint, ListedConstraint, constraint_item, get_constraint
 
 
 class NewStatus(TypedDict):
