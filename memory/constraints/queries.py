@@ -105,7 +105,7 @@ def _column_conditions(vocabulary: Vocabulary, filters: ConstraintFilters) -> li
     if filters.get("by"):
         conditions.append(("d.agent_id = %s", [vocabulary.agent_id]))
     if status := _status(filters.get("status", "active")):
-        # As in memory/decisions/lists.py: a unary plus makes SQLite use the narrower index of another filter.
+        # A unary plus makes SQLite use the narrower index of another filter, as for decisions.
         has_other_filter = any(filters.get(name) for name in ("layer", "by", "tags", "scope"))
         plus = "+" if has_other_filter and connection.vendor == "sqlite" else ""
         conditions.append((f"{plus}d.status = %s", [status.value]))
