@@ -95,7 +95,7 @@ def _seed(prose: Prose, size: int) -> tuple["Caller", Sequence[str]]:
 
 def _decisions(team: Sequence["Caller"], prose: Prose, size: int) -> None:
     from ctxhub.core.kit.transactions import write_transaction
-    from memory.decisions.services.decisions import set_decision_batch
+    from memory.decisions.services import set_decision_batch
 
     width = 50
     for first in range(0, size, width * BATCHES_IN_A_TRANSACTION):

@@ -97,7 +97,7 @@ def _write(pipe: Connection, stopped: Event) -> None:
     django.setup()
     from ctxhub.core.kit.caller import Caller
     from ctxhub.core.models import Project
-    from memory.decisions.services.decisions import set_decision
+    from memory.decisions.services import set_decision
 
     callers = [
         Caller(project=each, agent="writer") for each in Project.objects.filter(slug__in=(OTHER, THERE))

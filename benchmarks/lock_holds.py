@@ -128,7 +128,7 @@ def _turn(write: Callable[[str], None], name: str) -> Turn:
 def _writer() -> Callable[[str], None]:
     from ctxhub.core.kit.caller import Caller
     from ctxhub.core.models import Project
-    from memory.decisions.services.decisions import set_decision
+    from memory.decisions.services import set_decision
 
     caller = Caller(project=Project.objects.get(slug="bench"), agent="writer")
 

@@ -71,7 +71,7 @@ class RowWriter:
 
     def _set_decision(self, row: Row, place: int) -> str:
         """Only the last value gets the rationale."""
-        from memory.decisions.services.decisions import set_decision
+        from memory.decisions.services import set_decision
 
         given: dict[str, Any] = {"tags": list(row.tags)} if row.tags else {}
         if row.rationale and place == len(row.texts) - 1:

@@ -43,7 +43,7 @@ def _fill(prose: Prose, size: int, projects: int) -> tuple[list["Caller"], int]:
     from benchmarks.seeding import tidy
     from ctxhub.core.accounts.services.projects import create_project
     from ctxhub.core.kit.caller import Caller
-    from memory.decisions.services.decisions import set_decision_batch
+    from memory.decisions.services import set_decision_batch
 
     call_command("migrate", verbosity=0)
     callers = [
@@ -112,7 +112,7 @@ def _report_speed(prose: Prose, callers: list["Caller"], calls: int) -> None:
 
 def _report_writing(prose: Prose, caller: "Caller", calls: int) -> None:
     """Time the same writes with and without the index, in turns."""
-    from memory.decisions.services.decisions import set_decision
+    from memory.decisions.services import set_decision
 
     took: dict[bool, list[float]] = {True: [], False: []}
     for number in range(2 * calls):

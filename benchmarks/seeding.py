@@ -66,7 +66,7 @@ def seed(size: int) -> str:
     from ctxhub.core.kit.caller import Caller
     from ctxhub.core.kit.transactions import write_transaction
     from ctxhub.core.models import Layer
-    from memory.decisions.services.decisions import set_decision_batch
+    from memory.decisions.services import set_decision_batch
 
     project = create_project(slug="bench")
     Layer.unscoped.create(project=project, name=RARE_LAYER, position=9)

@@ -46,7 +46,7 @@ def fill_days(
 ) -> None:
     """So many decisions, and about so many events, in the hours before `until`."""
     from ctxhub.core.kit.transactions import write_transaction
-    from memory.decisions.services.decisions import set_decision_batch
+    from memory.decisions.services import set_decision_batch
     from messaging.services.messages import send_message_batch
     from tracking.services.changes import record_change_batch
 

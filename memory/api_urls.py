@@ -4,7 +4,7 @@ from django.urls import path, register_converter
 from django.urls.converters import StringConverter
 
 from memory.constraints.api import ConstraintViewSet
-from memory.decisions.api.decisions import (
+from memory.decisions.api import (
     AnalyticsViewSet,
     BatchViewSet,
     DecisionViewSet,
@@ -12,7 +12,6 @@ from memory.decisions.api.decisions import (
     TrendViewSet,
     VersionViewSet,
 )
-from memory.decisions.api.templates import FromTemplateViewSet, TemplateViewSet
 from memory.memories.api.captures import CaptureViewSet, ContextSuggestionViewSet, SimilarViewSet
 from memory.memories.api.contexts import ContextViewSet
 from memory.memories.api.grep import GrepViewSet
@@ -23,6 +22,7 @@ from memory.scratchpads.api.workflows import WorkflowViewSet
 from memory.snapshots.api.causes import CauseViewSet, GraphViewSet
 from memory.snapshots.api.predictions import SnapshotPredictionViewSet, SnapshotTierViewSet
 from memory.snapshots.api.snapshots import SnapshotsByViewViewSet, SnapshotViewSet
+from memory.templates.api import FromTemplateViewSet, TemplateViewSet
 
 
 class Key(StringConverter):

@@ -1,7 +1,7 @@
 """Imports the models of all families, so that Django finds them."""
 
 from memory.constraints.models import Constraint, ConstraintScope, ConstraintStatus, ConstraintTag
-from memory.decisions.models.decision import (
+from memory.decisions.models import (
     Decision,
     DecisionRevision,
     DecisionScope,
@@ -9,7 +9,6 @@ from memory.decisions.models.decision import (
     DecisionTag,
     ValueType,
 )
-from memory.decisions.models.template import DecisionTemplate
 from memory.memories.models.context import Context, ContextTag
 from memory.memories.models.memory import Difficulty, Memory, MemoryRevision, MemoryTag, MemoryType
 from memory.memories.models.relationship import Relation, Relationship
@@ -17,6 +16,7 @@ from memory.scratchpads.models.scratchpad import PadChange, Scratchpad, Scratchp
 from memory.scratchpads.models.workflow import Workflow
 from memory.snapshots.models.prediction import PredictionOutcome, PredictionWeights
 from memory.snapshots.models.snapshot import ActionType, Snapshot, SnapshotDependency, SnapshotTag, Tier
+from memory.templates.models import DecisionTemplate
 
 __all__ = [
     "ActionType",

@@ -4,8 +4,8 @@ from ctxhub.core.hub.named_views import register_view
 from ctxhub.core.kit.clock import format_time
 from ctxhub.core.kit.listing import Listing, preview
 from memory.constraints.queries import list_constraints
-from memory.decisions.lists import find_decisions, list_decisions
-from memory.decisions.rows.decisions import LISTED
+from memory.decisions.queries import find_decisions, list_decisions
+from memory.decisions.rows import LISTED
 
 TAGGED = ("key", "value", "status", "layer", "tags", "scopes", "version", "agent", "updated")
 RECENT = "1h"

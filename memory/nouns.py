@@ -14,16 +14,13 @@ from ctxhub.core.links import heads_of
 from ctxhub.core.registry import Deletion, Kept, Noun, counter_of, register
 from memory.constraints.history import HISTORY as CONSTRAINT_HISTORY
 from memory.constraints.queries import open_constraints
-from memory.decisions.history.decisions import HISTORY as DECISION_HISTORY
-from memory.decisions.history.templates import HISTORY as TEMPLATE_HISTORY
-from memory.decisions.search.documents import earlier_decision_documents
-from memory.decisions.selectors.decisions import ids_of_keys, open_decisions
-from memory.decisions.selectors.past_values import values_at
-from memory.decisions.selectors.templates import open_templates
-from memory.decisions.services.decisions import delete_decisions, find_deletable_decisions
-from memory.decisions.sql.revisions import revision_ids
-from memory.decisions.sql.successors import LINKS as SUCCESSORS
-from memory.decisions.sql.why import WHY as DECISION_WHY
+from memory.decisions.chain import LINKS as SUCCESSORS
+from memory.decisions.chain import WHY as DECISION_WHY
+from memory.decisions.history import HISTORY as DECISION_HISTORY
+from memory.decisions.history import earlier_decision_documents
+from memory.decisions.queries import ids_of_keys, open_decisions
+from memory.decisions.services import delete_decisions, find_deletable_decisions
+from memory.decisions.versions import revision_ids, values_at
 from memory.memories.history.contexts import HISTORY as CONTEXT_HISTORY
 from memory.memories.history.memories import HISTORY as MEMORY_HISTORY
 from memory.memories.history.memories import REVISIONS as MEMORY_REVISIONS
@@ -85,6 +82,8 @@ from memory.snapshots.services.snapshots import (
 )
 from memory.snapshots.sql.cause_links import LINKS as SNAPSHOT_LINKS
 from memory.snapshots.sql.cause_links import read_heads as read_snapshot_heads
+from memory.templates.history import HISTORY as TEMPLATE_HISTORY
+from memory.templates.queries import open_templates
 
 
 def count_decisions(stats: Stats) -> list[int]:

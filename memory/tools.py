@@ -5,8 +5,8 @@ import memory.constraints.tools
 import memory.memories.tools.contexts
 import memory.memories.tools.memories
 import memory.memories.tools.relationships
-import memory.decisions.tools.decisions
-import memory.decisions.tools.templates
+import memory.decisions.tools
+import memory.templates.tools
 import memory.scratchpads.tools
 import memory.snapshots.tools.snapshots
 import memory.snapshots.tools.causes

@@ -4,7 +4,7 @@ from typing import Any
 
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.search.selectors.search import Found, search
-from memory.decisions.services.decisions import set_decision
+from memory.decisions.services import set_decision
 
 
 def find(caller: Caller, query: str, **rest: Any) -> Found:

@@ -109,7 +109,7 @@ class RowWriter:
         self.refs[row.id] = ref
 
     def _set_decision(self, author: "Caller", row: TaskRow) -> str:
-        from memory.decisions.services.decisions import set_decision
+        from memory.decisions.services import set_decision
 
         given = _given(row, "rationale", "layer", "tags", "scopes", "paths")
         set_decision(caller=author, key=row.title, value=row.text, **given)

@@ -6,14 +6,8 @@ from ctxhub.core.kit.errors import InvalidInput, shown
 from ctxhub.core.transfer import cleaners
 from ctxhub.core.transfer.declaration import Exported, Part, Values, register
 from ctxhub.core.transfer.words import folded_name
-from memory.decisions.models.decision import (
-    Decision,
-    DecisionRevision,
-    ValueType,
-    typed_value,
-    version_order,
-)
-from memory.decisions.models.template import DecisionTemplate
+from memory.decisions.models import Decision, DecisionRevision, ValueType, typed_value, version_order
+from memory.templates.models import DecisionTemplate
 
 
 def _number(values: Values) -> Values:

@@ -7,7 +7,8 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 APPS = ("memory", "messaging", "tracking", "sessions")
-NOUNS = ("memory/constraints",)
+NOUNS = ("memory/constraints", "memory/decisions", "memory/templates")
+FEATURES = ("memory/statistics", "memory/suggestions")
 MODULES = ("models", "rows", "queries", "history", "services", "tools", "api", "admin")
 MOST_MODULES, MOST_LINES = 14, 400
 DECISIONS = sorted(str(path.relative_to(ROOT)) for path in (ROOT / "docs/decisions").glob("*.md"))
@@ -38,7 +39,7 @@ def modules(folder: str) -> dict[str, int]:
     return {file.stem: len(file.read_text().splitlines()) for file in files}
 
 
-@pytest.mark.parametrize("folder", NOUNS)
+@pytest.mark.parametrize("folder", [*NOUNS, *FEATURES])
 def test_a_noun_is_a_flat_folder(folder: str) -> None:
     assert not list((ROOT / folder).glob("*/*.py"))
     assert len(modules(folder)) <= MOST_MODULES
@@ -50,7 +51,7 @@ def test_a_noun_has_the_modules_that_all_have(folder: str) -> None:
     assert [name for name in MODULES if name not in modules(folder)] == []
 
 
-@pytest.mark.parametrize("folder", NOUNS)
+@pytest.mark.parametrize("folder", [*NOUNS, *FEATURES])
 def test_a_noun_has_a_docstring(folder: str) -> None:
     assert (ROOT / folder / "__init__.py").read_text().startswith('"""')
 

@@ -17,7 +17,7 @@ from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import Unauthenticated
 from ctxhub.core.models import AccessToken, Membership, Project
-from memory.decisions.services.decisions import set_decision
+from memory.decisions.services import set_decision
 from tests.needs import told
 from tests.people import ADMIN, MEMBER, VIEWER, member, person, signed_in
 

@@ -14,7 +14,7 @@ from django.db import connection
 from ctxhub.core.kit import sql
 from ctxhub.core.kit.caller import Caller
 from ctxhub.management.lifting_ids import MARGIN, Unreadable, lift_ids, read_ids
-from memory.decisions.services.decisions import set_decision
+from memory.decisions.services import set_decision
 from tracking.services.leases import acquire_lease
 
 ON_SQLITE = pytest.mark.skipif(connection.vendor != "sqlite", reason="PostgreSQL has no file.")

@@ -13,7 +13,7 @@ from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import InvalidInput, NotAllowed
 from ctxhub.core.models import Event, Project, StoredAnswer
 from ctxhub.core.toolbox.dispatch import call
-from memory.decisions.selectors.decisions import find_decision
+from memory.decisions.queries import find_decision
 from memory.models import Memory, Snapshot
 from tests.core.test_secret_formats import some
 from tests.memory.pads import pad_of

@@ -24,8 +24,7 @@ from ctxhub.core.search.selectors.index_check import find_faults
 from ctxhub.core.toolbox.dispatch import call
 from ctxhub.core.vocabulary.services.changes import delete_word
 from memory.constraints.services import add_constraint, delete_constraint
-from memory.decisions.services import decisions
-from memory.decisions.services.templates import delete_template
+from memory.decisions import services
 from memory.models import (
     Constraint,
     Context,
@@ -37,6 +36,7 @@ from memory.models import (
     Snapshot,
     Workflow,
 )
+from memory.templates.services import delete_template
 from messaging.models import Message
 from sessions.models import AgentSession
 from tests.search_index import index_is_right
@@ -458,7 +458,7 @@ def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(emptying, "ROWS_AT_ONCE", 3)
     monkeypatch.setattr(restoring, "ROWS_AT_ONCE", 3)
-    monkeypatch.setattr(decisions, "ROWS_AT_ONCE", 3)
+    monkeypatch.setattr(services, "ROWS_AT_ONCE", 3)
 
 
 def filled(caller: Caller, count: int) -> list[str]:

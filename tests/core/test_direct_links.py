@@ -17,7 +17,7 @@ from ctxhub.core.hub.selectors.refs import find_keys
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Project
 from memory.constraints.services import add_constraint
-from memory.decisions.services.decisions import delete_decision
+from memory.decisions.services import delete_decision
 from memory.memories.services.relationships import relate
 from memory.models import Relationship
 from tests.core.linked import decide, done, remember, rest_on, supersede

@@ -9,7 +9,7 @@ from django.test import Client
 from ctxhub.core.admin.base import ProjectAdmin
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Project, SignInFailure
-from memory.decisions.services.decisions import set_decision
+from memory.decisions.services import set_decision
 from tests.people import ADMIN, member
 
 pytestmark = pytest.mark.one_engine

@@ -11,7 +11,7 @@ from ctxhub.core.registry import searched_nouns
 from ctxhub.core.text.token_count import count_tokens
 from ctxhub.core.toolbox.dispatch import as_text, call
 from memory.constraints.services import add_constraint
-from memory.decisions.services.decisions import set_decision
+from memory.decisions.services import set_decision
 from memory.memories.selectors.contexts import find_context
 from memory.memories.services.memories import add_memory
 from memory.scratchpads.services.scratchpads import create_scratchpad

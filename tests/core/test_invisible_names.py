@@ -19,7 +19,7 @@ from ctxhub.core.models import Agent, PathPattern, Project, Tag
 from ctxhub.core.toolbox.actions import Action, all_tools
 from ctxhub.core.toolbox.dispatch import call
 from ctxhub.management.commands import setup
-from memory.decisions.services.decisions import set_decision
+from memory.decisions.services import set_decision
 from memory.models import Context, Decision, DecisionTemplate, Memory, Workflow
 from tests.stored_names import invisible_names
 from tests.tables import dump_all

@@ -6,7 +6,7 @@ from ctxhub.core.admin.graphs.layer_chart import layer_chart
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Project
 from memory.constraints.services import add_constraint
-from memory.decisions.services.decisions import set_decision
+from memory.decisions.services import set_decision
 
 pytestmark = pytest.mark.one_engine
 

@@ -16,7 +16,7 @@ from ctxhub.core.kit.errors import InvalidInput, NotFound
 from ctxhub.core.links import Link
 from ctxhub.core.models import Project
 from memory.constraints.services import add_constraint
-from memory.decisions.services.decisions import delete_decision, set_decision
+from memory.decisions.services import delete_decision, set_decision
 from memory.memories.services.contexts import create_context
 from memory.memories.services.memories import delete_memory
 from memory.memories.services.relationships import relate

@@ -13,7 +13,7 @@ from ctxhub.core.accounts.services.projects import create_project
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.links import Asked, Link
 from ctxhub.core.registry import find_noun
-from memory.decisions.sql import successors
+from memory.decisions import chain
 from memory.memories.sql import cause_links as relationships
 from memory.models import Decision, Relationship, Snapshot, SnapshotDependency
 from memory.snapshots.sql import cause_links as snapshots
@@ -28,7 +28,7 @@ pytestmark = pytest.mark.django_db
 
 TABLES = "memory_(decision|relationship|snapshot|snapshotdependency)|messaging_message"
 READERS: list[tuple[str, Callable[[Asked], list[Link]]]] = [
-    ("decision", successors.read_links),
+    ("decision", chain.read_links),
     ("memory", relationships.read_links),
     ("memory", relationships.read_links_beside),
     ("snapshot", snapshots.read_links),

@@ -16,7 +16,7 @@ from ctxhub.core.kit.errors import Conflict, InvalidInput
 from ctxhub.core.kit.listing import Fitting, Listing, with_arrays, with_rows
 from ctxhub.core.toolbox.actions import all_tools
 from ctxhub.core.toolbox.dispatch import call
-from memory.decisions.services.decisions import set_decision
+from memory.decisions.services import set_decision
 from memory.memories.services.memories import add_memory
 from memory.memories.services.relationships import relate
 from memory.scratchpads.services.scratchpads import create_scratchpad

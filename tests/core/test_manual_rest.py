@@ -15,7 +15,7 @@ from ctxhub.core.models import Event, Project
 from ctxhub.mcp import event_streams
 from ctxhub.mcp.feeds import Feeds
 from ctxhub.mcp.wakeups import watch
-from memory.decisions.services.decisions import set_decision
+from memory.decisions.services import set_decision
 from tests.hub import LiveHub
 from tests.streams import wait_for_streams
 

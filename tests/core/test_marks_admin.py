@@ -9,7 +9,7 @@ from django.urls import reverse
 from ctxhub.core.admin.marks import marked_page
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Project, Tag
-from memory.decisions.services.decisions import set_decision
+from memory.decisions.services import set_decision
 from memory.memories.services.memories import add_memory
 from memory.models import Decision
 from messaging.services.messages import send_message

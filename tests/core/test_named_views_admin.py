@@ -5,7 +5,7 @@ from django.test import Client
 from ctxhub.core.hub.named_views import all_views
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Project
-from memory.decisions.services.decisions import set_decision_batch
+from memory.decisions.services import set_decision_batch
 from tests.people import MEMBER, member, superuser
 
 VIEWS = "/admin/views"

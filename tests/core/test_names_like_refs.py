@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from ctxhub.core.kit.caller import Caller
-from memory.decisions.services.decisions import set_decision
+from memory.decisions.services import set_decision
 from memory.models import Context, Decision
 from tests.hub import McpClient, RestClient
 

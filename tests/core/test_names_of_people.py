@@ -24,7 +24,7 @@ from ctxhub.core.models import Agent, Membership, Project
 from ctxhub.core.toolbox.dispatch import call
 from ctxhub.management.commands.runmcp import admission, find_caller
 from ctxhub.management.first_user import ensure_superuser
-from memory.decisions.services.decisions import set_decision
+from memory.decisions.services import set_decision
 from memory.models import Decision
 from messaging.services.messages import send_message
 from tests.hub import LiveHub

@@ -10,7 +10,7 @@ from ctxhub.core.accounts.services.access_tokens import create_token
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Agent, Membership, Project
 from ctxhub.management.commands.setup import Command
-from memory.decisions.services.decisions import set_decision
+from memory.decisions.services import set_decision
 from tests.needs import told
 from tests.people import ADMIN, MEMBER, member
 

@@ -31,8 +31,8 @@ from ctxhub.core.toolbox.dispatch import call
 from ctxhub.management import refusals
 from ctxhub.management.refusals import refuse_newer, refuse_unmigrated
 from ctxhub.mcp import schema_watch
-from memory.decisions.selectors.decisions import find_decision
-from memory.decisions.services.decisions import set_decision
+from memory.decisions.queries import find_decision
+from memory.decisions.services import set_decision
 from tests.core.command_line import migrated_installation
 from tests.hub import McpClient
 from tests.people import superuser

@@ -9,7 +9,7 @@ from django.urls import reverse
 
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Project
-from memory.decisions.services.decisions import set_decision
+from memory.decisions.services import set_decision
 from tests.people import superuser
 
 pytestmark = [pytest.mark.django_db, pytest.mark.every_engine]

@@ -15,13 +15,7 @@ from ctxhub.core.kit.caller import Caller, acting
 from ctxhub.core.models import Agent, Category, Layer, Scope, Tag
 from ctxhub.core.vocabulary.services.changes import rename_word
 from memory.constraints.services import add_constraint, deactivate_constraint, delete_constraint
-from memory.decisions.services.decisions import (
-    change_decision,
-    delete_decision,
-    deprecate_decision,
-    set_decision,
-)
-from memory.decisions.services.templates import change_template, delete_template, set_template
+from memory.decisions.services import change_decision, delete_decision, deprecate_decision, set_decision
 from memory.memories.services.contexts import create_context, delete_context, update_context
 from memory.memories.services.memories import add_memory, delete_memory, update_memory
 from memory.memories.services.relationships import relate, unrelate
@@ -45,6 +39,7 @@ from memory.scratchpads.services.workflows import (
     update_workflow,
 )
 from memory.snapshots.services.snapshots import delete_snapshot, save_snapshot
+from memory.templates.services import change_template, delete_template, set_template
 from messaging.models import Delivery, Message, RequestState
 from messaging.services.messages import send_message
 from messaging.services.receipts import acknowledge_messages, read_messages_of

@@ -8,7 +8,7 @@ from django.db import connection
 from ctxhub.core.kit import sql
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Event
-from memory.decisions.services.decisions import set_decision
+from memory.decisions.services import set_decision
 
 pytestmark = [
     pytest.mark.django_db,

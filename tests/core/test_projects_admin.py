@@ -13,7 +13,7 @@ from ctxhub.core.accounts.services.access_tokens import create_token
 from ctxhub.core.accounts.services.projects import create_project
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Agent, Layer, Membership, Project
-from memory.decisions.services.decisions import deprecate_decision, set_decision
+from memory.decisions.services import deprecate_decision, set_decision
 from memory.models import Decision
 from tests.people import ADMIN, MEMBER, VIEWER, member, person, superuser
 

@@ -18,8 +18,7 @@ from ctxhub.core.models import Project
 from ctxhub.core.toolbox.actions import all_tools
 from ctxhub.core.toolbox.dispatch import call
 from memory.constraints.services import add_constraint, deactivate_constraint
-from memory.decisions.services.decisions import deprecate_decision, set_decision, set_decision_batch
-from memory.decisions.services.templates import set_template
+from memory.decisions.services import deprecate_decision, set_decision, set_decision_batch
 from memory.memories.services.memories import add_memory, update_memory
 from memory.memories.services.relationships import relate
 from memory.models import Constraint, Memory, Scratchpad, Snapshot, Workflow
@@ -27,6 +26,7 @@ from memory.scratchpads.services.scratchpads import append_to_scratchpad, create
 from memory.scratchpads.services.workflows import create_workflow
 from memory.snapshots.services.predictions import predict_snapshots
 from memory.snapshots.services.snapshots import save_snapshot
+from memory.templates.services import set_template
 from messaging.models import Message
 from messaging.services.messages import send_message_batch
 from sessions.sittings.services import calls

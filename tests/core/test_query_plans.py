@@ -11,8 +11,8 @@ from django.test.utils import CaptureQueriesContext
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import SearchText, Tag
 from ctxhub.core.toolbox.dispatch import call
-from memory.decisions.rows.decisions import DECISIONS
-from memory.decisions.services.decisions import set_decision_batch
+from memory.decisions.rows import DECISIONS
+from memory.decisions.services import set_decision_batch
 from memory.models import Decision, DecisionScope, DecisionTag
 from tests.databases import statements_within_cpu_seconds, take_statistics
 from tests.query_plans import explained, plan_by_indexes, sorts_inside, start_compact

@@ -20,7 +20,7 @@ from ctxhub.core.toolbox.dispatch import call
 from ctxhub.mcp import call_threads
 from ctxhub.mcp.call_threads import CallThreads
 from ctxhub.mcp.shares import HUB
-from memory.decisions.services.decisions import set_decision
+from memory.decisions.services import set_decision
 from tests.hub import LiveHub, McpClient, RestClient
 from tests.timing import PATIENCE_SECONDS
 

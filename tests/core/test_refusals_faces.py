@@ -10,7 +10,7 @@ from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import NotAllowed
 from ctxhub.core.models import Project, Refusal
 from ctxhub.core.refusals.services import WRITER, count_refusal
-from memory.decisions.services.decisions import set_decision
+from memory.decisions.services import set_decision
 from memory.models import Decision
 from tests.hub import LiveHub, McpClient, RestClient
 from tests.people import ADMIN, VIEWER, member, superuser

@@ -23,7 +23,7 @@ from ctxhub.core.search.selectors import index_check, index_rows
 from ctxhub.core.search.selectors.search import search
 from ctxhub.core.search.services import reindexing
 from memory.constraints.services import add_constraint
-from memory.decisions.services.decisions import set_decision
+from memory.decisions.services import set_decision
 from memory.memories.services.memories import add_memory
 from memory.models import Decision
 from memory.scratchpads.services.scratchpads import append_to_scratchpad, create_scratchpad

@@ -5,7 +5,7 @@ from django.test import Client
 
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Membership, Project
-from memory.decisions.services.decisions import set_decision
+from memory.decisions.services import set_decision
 from memory.models import Decision
 from tests.people import ADMIN, VIEWER, member, person, signed_in
 

@@ -17,10 +17,10 @@ from ctxhub.core.models import Project, SearchEntry, SearchText, SearchWord
 from ctxhub.core.project_deletion import delete_project
 from ctxhub.core.registry import all_nouns
 from ctxhub.core.toolbox.dispatch import call
-from memory.decisions.history.decisions import DecisionHistory
-from memory.decisions.models.decision import Decision
-from memory.decisions.services import decisions
-from memory.decisions.services.decisions import delete_decision, deprecate_decision, set_decision
+from memory.decisions import services
+from memory.decisions.history import DecisionHistory
+from memory.decisions.models import Decision
+from memory.decisions.services import delete_decision, deprecate_decision, set_decision
 from tests.search_index import index_is_right
 
 BATCH = 3
@@ -50,7 +50,7 @@ def cut_off_after(batches: int, do: Callable[..., Any]) -> Callable[..., Any]:
 @pytest.fixture
 def successor(ada: Caller, monkeypatch: pytest.MonkeyPatch) -> Decision:
     """Supersedes seven decisions."""
-    monkeypatch.setattr(decisions, "ROWS_AT_ONCE", BATCH)
+    monkeypatch.setattr(services, "ROWS_AT_ONCE", BATCH)
     set_decision(caller=ada, key="new", value="x")
     for number in range(7):
         set_decision(caller=ada, key=f"old/{number}", value="x")

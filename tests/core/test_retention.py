@@ -15,7 +15,7 @@ from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Event, Project
 from ctxhub.core.toolbox.dispatch import call
 from memory.constraints.services import add_constraint
-from memory.decisions.services.decisions import set_decision
+from memory.decisions.services import set_decision
 from memory.models import Constraint, Decision, DecisionRevision
 from messaging.models import Message
 from messaging.services.messages import send_message

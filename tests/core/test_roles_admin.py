@@ -7,7 +7,7 @@ from django.urls import reverse
 
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Membership, Project
-from memory.decisions.services.decisions import set_decision
+from memory.decisions.services import set_decision
 from memory.models import Decision
 from tests.people import ADMIN, MEMBER, VIEWER, member, person, signed_in
 

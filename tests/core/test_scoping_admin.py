@@ -41,8 +41,7 @@ from ctxhub.core.use import tally
 from ctxhub.core.use.tally import Call, found_nothing
 from ctxhub.core.webhooks.services.webhooks import add_webhook
 from memory.constraints.services import add_constraint
-from memory.decisions.services.decisions import set_decision
-from memory.decisions.services.templates import set_template
+from memory.decisions.services import set_decision
 from memory.memories.services.contexts import update_context
 from memory.memories.services.memories import add_memory
 from memory.memories.services.relationships import relate
@@ -60,6 +59,7 @@ from memory.models import (
 from memory.scratchpads.services.scratchpads import create_scratchpad
 from memory.scratchpads.services.workflows import create_workflow
 from memory.snapshots.services.snapshots import save_snapshot
+from memory.templates.services import set_template
 from messaging.models import Message
 from messaging.services.messages import send_message
 from sessions.models import Access, AgentSession, Briefing, ResourceDependency

@@ -15,7 +15,7 @@ from ctxhub.core.kit.errors import InvalidInput, NotFound
 from ctxhub.core.models import Project
 from ctxhub.core.search.selectors.search import search_listing
 from memory.constraints.services import add_constraint, deactivate_constraint
-from memory.decisions.services.decisions import deprecate_decision
+from memory.decisions.services import deprecate_decision
 from messaging.services.messages import send_message
 from tests.searching import decide, find, refs
 from tracking.services.changes import record_change

@@ -16,7 +16,7 @@ from ctxhub.core.admin.search_hits import Card
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Membership, Project
 from memory.constraints.services import add_constraint
-from memory.decisions.services.decisions import deprecate_decision, set_decision, set_decision_batch
+from memory.decisions.services import deprecate_decision, set_decision, set_decision_batch
 from messaging.services.messages import send_message
 from tests.people import MEMBER, VIEWER, member, person, signed_in, superuser
 from tracking.services.changes import record_change

@@ -9,7 +9,7 @@ from django.test.utils import CaptureQueriesContext
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.search.selectors.search import DETAILS, answer_search, search
 from ctxhub.core.toolbox.dispatch import as_text, call
-from memory.decisions.services.decisions import set_decision_batch
+from memory.decisions.services import set_decision_batch
 from tests.searching import decide, find, refs
 from tests.tokens import o200k
 

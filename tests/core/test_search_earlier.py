@@ -13,7 +13,7 @@ from ctxhub.core.search.repeats import Shown
 from ctxhub.core.search.selectors.search import Hit, search
 from ctxhub.core.search.services.index import forget
 from ctxhub.core.search.services.reindexing import index_missing, reindex
-from memory.decisions.services.decisions import delete_decision, deprecate_decision, set_decision
+from memory.decisions.services import delete_decision, deprecate_decision, set_decision
 from memory.models import Decision, DecisionRevision, Scratchpad, ScratchpadRevision
 from memory.scratchpads.services.scratchpads import (
     append_to_scratchpad,

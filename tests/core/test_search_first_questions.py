@@ -10,7 +10,7 @@ from ctxhub.core.search.ordinary_words import is_ordinary, listed_words
 from ctxhub.core.search.selectors.search import Found, search
 from ctxhub.core.toolbox.dispatch import call
 from memory.constraints.services import add_constraint
-from memory.decisions.services.decisions import set_decision
+from memory.decisions.services import set_decision
 from tests.databases import rolled_back
 from tests.hub import RestClient
 

@@ -29,7 +29,7 @@ from ctxhub.core.search.services.index import BATCH_SIZE, index_again
 from ctxhub.core.toolbox.dispatch import call
 from ctxhub.core.vocabulary.services.changes import delete_word, rename_word
 from memory.constraints.services import add_constraint
-from memory.decisions.services.decisions import set_decision, set_decision_batch
+from memory.decisions.services import set_decision, set_decision_batch
 from memory.models import Constraint, Decision
 from messaging.models import Delivery, Message, MessageType
 from messaging.services.messages import send_message, send_message_batch
@@ -385,7 +385,7 @@ def test_many_recipients_are_indexed_in_the_body_rather_than_the_title(ada: Call
     ("status", "mark"), [("active", ""), ("draft", "draft"), ("deprecated", "deprecated")]
 )
 def test_an_inactive_decision_is_marked(ada: Caller, status: str, mark: str) -> None:
-    from memory.decisions.history.decisions import HISTORY
+    from memory.decisions.history import HISTORY
 
     created = set_decision(caller=ada, key="a", value="x", status=status)
     [document] = HISTORY.documents(ada.project_id, [created["id"]]).now()
@@ -393,7 +393,7 @@ def test_an_inactive_decision_is_marked(ada: Caller, status: str, mark: str) -> 
 
 
 def test_the_document_of_a_decision_has_a_line_for_each_field(ada: Caller) -> None:
-    from memory.decisions.history.decisions import HISTORY
+    from memory.decisions.history import HISTORY
 
     created = set_decision(caller=ada, key="a", value="JWT", **ALL_FIELDS)
     [document] = HISTORY.documents(ada.project_id, [created["id"]]).now()

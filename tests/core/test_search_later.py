@@ -6,7 +6,7 @@ import pytest
 import time_machine
 
 from ctxhub.core.kit.caller import Caller
-from memory.decisions.services.decisions import set_decision
+from memory.decisions.services import set_decision
 from memory.memories.services.memories import add_memory
 from messaging.services.messages import send_message
 from tests.searching import find

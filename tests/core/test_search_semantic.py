@@ -5,7 +5,7 @@ import pytest
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.search import semantic
 from ctxhub.core.search.selectors.search import search
-from memory.decisions.services.decisions import set_decision
+from memory.decisions.services import set_decision
 
 pytestmark = pytest.mark.django_db
 

@@ -15,8 +15,7 @@ from ctxhub.core.models import Layer, Project
 from ctxhub.core.toolbox.actions import all_tools
 from ctxhub.core.toolbox.dispatch import call
 from memory.constraints.services import add_constraint
-from memory.decisions.services.decisions import deprecate_decision, set_decision
-from memory.decisions.services.templates import set_template
+from memory.decisions.services import deprecate_decision, set_decision
 from memory.memories.services.contexts import create_context
 from memory.memories.services.memories import add_memory, update_memory
 from memory.memories.services.relationships import relate
@@ -25,6 +24,7 @@ from memory.scratchpads.services.scratchpads import append_to_scratchpad, create
 from memory.scratchpads.services.workflows import create_workflow
 from memory.snapshots.services.predictions import predict_snapshots
 from memory.snapshots.services.snapshots import save_snapshot
+from memory.templates.services import set_template
 from messaging.services.messages import send_message
 from sessions.sittings.services.resources import add_dependency, track_access
 from sessions.sittings.services.sessions import save_session

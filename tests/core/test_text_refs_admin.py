@@ -15,7 +15,7 @@ from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Project
 from ctxhub.core.templatetags.refs import linked
 from memory.constraints.services import add_constraint
-from memory.decisions.services.decisions import set_decision
+from memory.decisions.services import set_decision
 from memory.memories.services.memories import add_memory
 from memory.scratchpads.services.scratchpads import create_scratchpad
 from memory.scratchpads.services.workflows import create_workflow

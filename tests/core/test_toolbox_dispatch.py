@@ -10,7 +10,7 @@ from ctxhub.core.models import Agent, Project
 from ctxhub.core.toolbox.actions import all_tools, find_tool
 from ctxhub.core.toolbox.dispatch import as_text, call
 from ctxhub.core.toolbox.spelling import squeezed
-from memory.decisions.services.decisions import set_decision
+from memory.decisions.services import set_decision
 
 pytestmark = pytest.mark.one_engine
 

@@ -15,7 +15,7 @@ from ctxhub.core.models import Event, Scope
 from ctxhub.core.toolbox.actions import all_tools
 from ctxhub.core.toolbox.dispatch import call
 from ctxhub.core.vocabulary.selectors.unknown_names import FILTERS, NAMES, unknown_names
-from memory.decisions.services.decisions import set_decision
+from memory.decisions.services import set_decision
 from tests.hub import McpClient, RestClient
 
 pytestmark = pytest.mark.one_engine

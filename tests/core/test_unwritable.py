@@ -16,7 +16,7 @@ from ctxhub.core.kit.failures import UNWRITABLE, failure_of, is_unwritable
 from ctxhub.core.models import Project
 from ctxhub.management.refusals import as_command_errors
 from ctxhub.mcp.refusals import status_of
-from memory.decisions.services.decisions import set_decision
+from memory.decisions.services import set_decision
 from tests.people import superuser
 
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from ctxhub.core.kit.caller import Caller
-from memory.decisions.services.decisions import set_decision
+from memory.decisions.services import set_decision
 from messaging.models import Message
 from messaging.services.messages import send_message
 from messaging.services.receipts import acknowledge_messages, read_messages_of

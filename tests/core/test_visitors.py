@@ -17,7 +17,7 @@ from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Agent, Event, Project
 from ctxhub.core.toolbox.dispatch import call
 from memory.constraints.services import add_constraint
-from memory.decisions.services.decisions import set_decision
+from memory.decisions.services import set_decision
 from messaging.models import Delivery
 from messaging.services.messages import send_message
 from tests.hub import HttpClient, LiveHub

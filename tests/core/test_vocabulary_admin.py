@@ -6,7 +6,7 @@ from django.urls import reverse
 
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Event, Layer, Membership, Project, Scope, Tag
-from memory.decisions.services.decisions import set_decision
+from memory.decisions.services import set_decision
 from tests.people import ADMIN, MEMBER, VIEWER, member, person, signed_in, superuser
 
 pytestmark = pytest.mark.usefixtures("index_is_kept")

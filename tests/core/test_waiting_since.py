@@ -9,7 +9,7 @@ import time_machine
 from ctxhub.core.events.waiting import LongPoll
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.toolbox.dispatch import call
-from memory.decisions.services.decisions import set_decision
+from memory.decisions.services import set_decision
 from messaging.services.messages import send_message
 from sessions.sittings.services.sessions import save_session
 

@@ -17,7 +17,7 @@ from ctxhub.core.webhooks.services import sending
 from ctxhub.core.webhooks.services.delivering import deliver_due
 from ctxhub.core.webhooks.services.sending import CannotReach, find_addresses, post
 from ctxhub.core.webhooks.services.webhooks import add_webhook, change_webhook
-from memory.decisions.services.decisions import set_decision
+from memory.decisions.services import set_decision
 from tests.receiver import running_receiver
 
 REFUSED_ALWAYS = (

@@ -16,7 +16,7 @@ from ctxhub.core.webhooks.services.letters import letter_of
 from ctxhub.core.webhooks.shapes.sentences import sentence_of
 from ctxhub.core.webhooks.shapes.shape import body_of
 from ctxhub.core.webhooks.sql import read_event
-from memory.decisions.services.decisions import set_decision
+from memory.decisions.services import set_decision
 
 AT = datetime(2026, 11, 23, 12, tzinfo=UTC)
 LINK = "https://hub.example.com/admin/core/event/7/open/"

@@ -35,7 +35,7 @@ from ctxhub.core.webhooks.services.webhooks import (
     send_test,
 )
 from memory.constraints.services import add_constraint
-from memory.decisions.services.decisions import set_decision
+from memory.decisions.services import set_decision
 from messaging.services.messages import send_message
 from tests.receiver import Receiver, running_receiver
 

@@ -11,8 +11,8 @@ from playwright.sync_api import Page, expect
 from ctxhub.core.accounts.services.access_tokens import create_token
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import AccessToken, Layer, Project
-from memory.decisions.selectors.decisions import find_decision
-from memory.decisions.services.decisions import set_decision
+from memory.decisions.queries import find_decision
+from memory.decisions.services import set_decision
 from memory.memories.services.memories import add_memory
 from memory.models import Decision
 from messaging.services.messages import send_message

@@ -8,7 +8,7 @@ from playwright.sync_api import Browser, Page, expect
 from ctxhub.core.accounts.selectors.config import config_of
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Project
-from memory.decisions.services.decisions import set_decision
+from memory.decisions.services import set_decision
 from tests.e2e.test_admin import sign_in
 from tests.hub import LiveHub
 from tests.people import ADMIN, person

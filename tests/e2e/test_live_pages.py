@@ -7,7 +7,7 @@ from playwright.sync_api import BrowserContext, Page, Route, expect
 
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Project
-from memory.decisions.services.decisions import set_decision
+from memory.decisions.services import set_decision
 from tests.e2e.test_admin import go, sign_in
 from tests.hub import LiveHub
 from tests.people import ADMIN, person

@@ -5,7 +5,7 @@ from playwright.sync_api import Page, expect
 
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Project
-from memory.decisions.services.decisions import set_decision
+from memory.decisions.services import set_decision
 from memory.models import Decision
 from tests.e2e.test_admin import sign_in
 from tests.hub import LiveHub

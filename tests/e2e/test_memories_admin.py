@@ -7,7 +7,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Project
-from memory.decisions.services.decisions import set_decision
+from memory.decisions.services import set_decision
 from memory.memories.services.memories import add_memory
 from memory.memories.services.relationships import relate
 from memory.models import Memory, Relationship

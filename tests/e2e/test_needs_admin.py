@@ -5,7 +5,7 @@ from playwright.sync_api import Page, expect
 
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Project
-from memory.decisions.services.decisions import set_decision
+from memory.decisions.services import set_decision
 from messaging.models import Message
 from tests.e2e.test_admin import go, sign_in
 from tests.e2e.test_snapshots_admin import fits

@@ -10,7 +10,7 @@ from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Project
 from memory.constraints.services import add_constraint
-from memory.decisions.services.decisions import set_decision
+from memory.decisions.services import set_decision
 from messaging.services.messages import send_message
 from tests.hub import LiveHub
 from tests.people import person, signed_in

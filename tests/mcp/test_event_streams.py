@@ -28,7 +28,7 @@ from ctxhub.core.kit.transactions import write_transaction
 from ctxhub.core.models import AccessToken, Agent, Event, Membership, Project
 from ctxhub.mcp import event_streams, feeds, wakeups
 from memory.constraints.services import add_constraint
-from memory.decisions.services.decisions import change_decision, set_decision
+from memory.decisions.services import change_decision, set_decision
 from messaging.services.messages import send_message
 from messaging.services.receipts import acknowledge_messages
 from sessions.sittings.services.sessions import save_session

@@ -10,7 +10,7 @@ from django.db.backends.signals import connection_created
 from ctxhub.core.kit import failures
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.failures import UNWRITABLE
-from memory.decisions.services.decisions import set_decision
+from memory.decisions.services import set_decision
 from tests.databases import disconnect_db_threads
 from tests.hub import LiveHub, McpClient
 from tests.stdio import stdio_hub

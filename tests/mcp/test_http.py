@@ -341,7 +341,7 @@ def test_arguments_that_are_no_object_are_a_protocol_error(ada_mcp: McpClient) -
 
 
 def test_an_internal_error_reveals_no_details(ada_mcp: McpClient, monkeypatch: pytest.MonkeyPatch) -> None:
-    from memory.decisions.selectors import decisions
+    from memory.decisions import queries as decisions
 
     monkeypatch.setattr(decisions, "find_decision", lambda *_: 1 / 0)
     result = ada_mcp.result("decision", {"action": "get", "key": "k"})

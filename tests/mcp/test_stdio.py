@@ -14,7 +14,7 @@ from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Project
 from ctxhub.mcp.json_rpc import find_request_id
 from ctxhub.mcp.lines import LINE_BYTES, one_line
-from memory.decisions.services.decisions import set_decision
+from memory.decisions.services import set_decision
 from memory.models import Decision
 from tests.stdio import LEGACY, StdioClient, command, environment, stdio_hub
 from tests.timing import PATIENCE_SECONDS
@@ -345,7 +345,7 @@ def test_what_is_not_needed_is_not_imported(apollo: Project) -> None:
         client.tools()
         _, err, _ = client.finish()
     imported = err.decode().split()
-    assert "memory.decisions.tools.decisions" in imported
+    assert "memory.decisions.tools" in imported
     assert [module for module in imported if module.startswith((*WEB, *SELDOM))] == []
 
 

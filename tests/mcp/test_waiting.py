@@ -16,7 +16,7 @@ from ctxhub.core.admin.needs import live
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Project
 from ctxhub.mcp.wakeups import _Postgres, _Sqlite, watch
-from memory.decisions.services.decisions import set_decision
+from memory.decisions.services import set_decision
 from messaging.services.messages import send_message
 from messaging.services.receipts import acknowledge_messages
 from tests.hub import LiveHub, McpClient, Reply, RestClient

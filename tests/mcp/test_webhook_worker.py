@@ -16,7 +16,7 @@ from ctxhub.core.webhooks.rules import schedule
 from ctxhub.core.webhooks.services import delivering, due
 from ctxhub.core.webhooks.services.webhooks import add_webhook, send_test
 from ctxhub.mcp.webhook_worker import deliver_webhooks
-from memory.decisions.services.decisions import set_decision
+from memory.decisions.services import set_decision
 from tests.databases import end_other_connections
 from tests.receiver import Receiver, running_receiver
 from tests.timing import wait_until

@@ -10,7 +10,7 @@ from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import InvalidInput, NotAllowed, NotFound
 from ctxhub.core.models import Event, Project
 from ctxhub.core.toolbox.dispatch import call
-from memory.decisions.services.decisions import set_decision
+from memory.decisions.services import set_decision
 from memory.memories.selectors.context_suggestions import suggest_context
 from memory.memories.services.captures import capture
 from memory.memories.services.contexts import create_context

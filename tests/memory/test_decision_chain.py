@@ -9,8 +9,8 @@ from django.test import Client
 from ctxhub.core.admin.graphs.step_chart import step_chart
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Project
-from memory.decisions.models.decision import Decision
-from memory.decisions.services.decisions import deprecate_decision, set_decision
+from memory.decisions.models import Decision
+from memory.decisions.services import deprecate_decision, set_decision
 from tests.people import member
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)

@@ -11,17 +11,17 @@ from django.test.utils import CaptureQueriesContext
 
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Project
-from memory.decisions.selectors.similar_keys import near_keys
-from memory.decisions.selectors.suggestions import suggest_decisions
-from memory.decisions.services.decisions import (
+from memory.decisions.services import (
     deprecate_decision,
     quick_set_decision,
     replace_decision,
     set_decision,
     set_decision_batch,
 )
-from memory.decisions.services.templates import set_from_template
 from memory.models import Decision
+from memory.suggestions.similar_keys import near_keys
+from memory.suggestions.suggest import suggest_decisions
+from memory.templates.services import set_from_template
 from tests.hub import McpClient, RestClient
 from tests.query_plans import explained
 

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import InvalidInput
-from memory.decisions.selectors.suggestions import suggest_decisions
-from memory.decisions.services.decisions import deprecate_decision, set_decision, set_decision_batch
+from memory.decisions.services import deprecate_decision, set_decision, set_decision_batch
+from memory.suggestions.suggest import suggest_decisions
 from tests.hub import McpClient, RestClient
 from tests.properties import SHARED_FIXTURES
 

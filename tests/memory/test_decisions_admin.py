@@ -10,9 +10,9 @@ from django.test.utils import CaptureQueriesContext
 
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Event, Project
-from memory.decisions.rows.decisions import DecisionRow
-from memory.decisions.selectors.decisions import find_decision
-from memory.decisions.services.decisions import deprecate_decision, set_decision
+from memory.decisions.queries import find_decision
+from memory.decisions.rows import DecisionRow
+from memory.decisions.services import deprecate_decision, set_decision
 from memory.models import Decision, DecisionRevision
 from tests.people import ADMIN, VIEWER, member
 

@@ -18,11 +18,10 @@ from ctxhub.core.events.selectors.events import latest_cursor
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import InvalidInput
 from ctxhub.core.kit.listing import with_rows
-from memory.decisions.selectors import analytics
-from memory.decisions.selectors.analytics import analyse_decisions, percentile
-from memory.decisions.services.decisions import deprecate_decision, set_decision, set_decision_batch
-from memory.decisions.sql.numbers import key_like
+from memory.decisions.services import deprecate_decision, set_decision, set_decision_batch
 from memory.models import Decision
+from memory.statistics import numbers as analytics
+from memory.statistics.numbers import analyse_decisions, key_like, percentile
 from tests.hub import McpClient, RestClient
 from tests.query_plans import explained, plan_by_indexes, start_compact
 from tests.timing import within_cpu_seconds

@@ -18,9 +18,9 @@ from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import InvalidInput
 from ctxhub.core.kit.listing import make_cursor
 from ctxhub.core.models import Project
-from memory.decisions.lists import list_decisions
-from memory.decisions.models.decision import version_order
-from memory.decisions.services.decisions import deprecate_decision, set_decision, set_decision_batch
+from memory.decisions.models import version_order
+from memory.decisions.queries import list_decisions
+from memory.decisions.services import deprecate_decision, set_decision, set_decision_batch
 from memory.models import Decision
 from tests.properties import SHARED_FIXTURES
 

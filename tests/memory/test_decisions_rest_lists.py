@@ -10,7 +10,7 @@ from rest_framework.test import APIClient
 from ctxhub.core.accounts.services.access_tokens import create_token
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Event, Project
-from memory.decisions.services.decisions import set_decision
+from memory.decisions.services import set_decision
 from tests.hub import LiveHub, RestClient
 
 pytestmark = pytest.mark.one_engine

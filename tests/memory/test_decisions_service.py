@@ -13,25 +13,25 @@ from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import Conflict, CtxhubError, InvalidInput, NotFound
 from ctxhub.core.kit.unset import UNSET, Unset
 from ctxhub.core.models import Event, Layer
-from memory.decisions.lists import list_decisions
-from memory.decisions.rules.inference import infer
-from memory.decisions.rules.versions import bump
-from memory.decisions.selectors.decisions import (
+from memory.decisions.queries import (
     decision_item,
     find_decision,
     included,
+    list_decisions,
     list_versions,
     open_decisions,
 )
-from memory.decisions.selectors.similar_keys import near_keys
-from memory.decisions.services.decisions import (
+from memory.decisions.services import (
     delete_decision,
     deprecate_decision,
     quick_set_decision,
     set_decision,
     set_decision_batch,
 )
+from memory.decisions.versions import bump
 from memory.models import Decision, DecisionRevision, DecisionScope, DecisionTag
+from memory.suggestions.similar_keys import near_keys
+from memory.suggestions.suggest import infer
 
 pytestmark = pytest.mark.usefixtures("index_is_kept")
 

@@ -10,7 +10,7 @@ from django.test.utils import CaptureQueriesContext
 
 from ctxhub.core.kit.caller import Caller, acting
 from ctxhub.core.models import Agent, Event, Layer, Project, Scope, Tag
-from memory.decisions.services.decisions import delete_decision, deprecate_decision, set_decision
+from memory.decisions.services import delete_decision, deprecate_decision, set_decision
 from memory.models import Decision, DecisionRevision, DecisionScope, DecisionTag, ValueType
 
 pytestmark = pytest.mark.usefixtures("index_is_kept")

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import InvalidInput
 from ctxhub.core.kit.listing import COUNTED_TO
-from memory.decisions import lists
-from memory.decisions.lists import list_decisions
-from memory.decisions.services.decisions import set_decision, set_decision_batch
+from memory.decisions import queries
+from memory.decisions.queries import list_decisions
+from memory.decisions.services import set_decision, set_decision_batch
 from memory.models import Decision
 from tests.core.test_query_plans import statements
 from tests.properties import SHARED_FIXTURES
@@ -135,7 +135,7 @@ def filled(ada: Caller, ben: Caller) -> Caller:
 def test_a_text_combines_with_every_filter_and_order(
     filled: Caller, query: dict[str, Any], few: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(lists, "FEW", few)
+    monkeypatch.setattr(queries, "FEW", few)
     for order in SORTS:
         rows = list_decisions(filled.project_id, limit=200, **query, **order).objects()
         expected = [row["key"] for row in rows if "green" in row["value"]]

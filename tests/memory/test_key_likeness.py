@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.decisions.search.keys import key_signatures, similar_signatures
-from memory.decisions.selectors.key_similarity import are_alike, compare_keys
+from memory.suggestions.keys import are_alike, compare_keys, key_signatures, similar_signatures
 
 KEY = "api/auth/method"
 

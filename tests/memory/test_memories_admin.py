@@ -11,7 +11,7 @@ from django.urls import reverse
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Event, Project
 from memory.constraints.services import add_constraint
-from memory.decisions.services.decisions import set_decision
+from memory.decisions.services import set_decision
 from memory.memories.services.memories import add_memory, delete_memory, update_memory
 from memory.memories.services.relationships import relate
 from memory.models import Memory, Relationship

@@ -7,7 +7,7 @@ import pytest
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import InvalidInput, NotFound
 from ctxhub.core.text.token_count import count_tokens
-from memory.decisions.services.decisions import set_decision
+from memory.decisions.services import set_decision
 from memory.memories.selectors.search import search_memories
 from memory.memories.services.memories import add_memory
 

@@ -12,7 +12,7 @@ from ctxhub.core.hub.named_views import all_views
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.listing import Listing
 from memory.constraints.services import add_constraint, deactivate_constraint
-from memory.decisions.services.decisions import set_decision
+from memory.decisions.services import set_decision
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
 VIEWS = ("tagged_decisions", "active_context", "tagged_constraints")

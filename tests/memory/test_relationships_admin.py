@@ -10,7 +10,7 @@ from django.urls import reverse
 
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Event, Membership, Project
-from memory.decisions.services.decisions import delete_decision, set_decision
+from memory.decisions.services import delete_decision, set_decision
 from memory.memories.services.memories import add_memory
 from memory.memories.services.relationships import relate
 from memory.models import Relation, Relationship

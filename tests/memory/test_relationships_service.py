@@ -9,7 +9,7 @@ from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import InvalidInput, NotAllowed, NotFound
 from ctxhub.core.models import Event, Project
 from memory.constraints.services import add_constraint
-from memory.decisions.services.decisions import delete_decision, set_decision
+from memory.decisions.services import delete_decision, set_decision
 from memory.memories.rows.relationships import delete_edges_of
 from memory.memories.selectors import relationships as selectors
 from memory.memories.selectors.relationships import find_neighbourhood, get_ends, suggest_relationships

@@ -10,7 +10,7 @@ from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import CtxhubError, InvalidInput, NotFound
 from ctxhub.core.models import Project
 from ctxhub.core.toolbox.dispatch import call
-from memory.decisions.services.decisions import delete_decision
+from memory.decisions.services import delete_decision
 from memory.memories.services.relationships import relate, unrelate
 from memory.models import Relationship, Snapshot
 from memory.snapshots.lists import list_snapshots

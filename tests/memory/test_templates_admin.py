@@ -9,8 +9,8 @@ from django.test.utils import CaptureQueriesContext
 
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Event, Project
-from memory.decisions.services.templates import set_template
 from memory.models import DecisionTemplate
+from memory.templates.services import set_template
 from tests.people import ADMIN, MEMBER, VIEWER, member
 
 LIST = "/admin/memory/decisiontemplate/"

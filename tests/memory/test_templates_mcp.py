@@ -10,8 +10,8 @@ from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Event, Project
 from ctxhub.core.toolbox.actions import all_tools
 from ctxhub.core.toolbox.tool_list import list_tools
-from memory.decisions.rules.templates import EXAMPLES
 from memory.models import Decision, DecisionTemplate
+from memory.templates.rules import EXAMPLES
 from tests.crowd import ToolCall, over_http
 from tests.hub import LiveHub, McpClient
 

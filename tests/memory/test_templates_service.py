@@ -12,19 +12,19 @@ from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import Conflict, InvalidInput, NotAllowed, NotFound
 from ctxhub.core.models import Event, Layer
 from ctxhub.core.text.patterns import PROGRAM_SIZE
-from memory.decisions.rows.decisions import DecisionRow
-from memory.decisions.rules.builtin_templates import TEMPLATES
-from memory.decisions.selectors.decisions import find_decision
-from memory.decisions.selectors.templates import find_templates, get_template, list_templates
-from memory.decisions.services.decisions import deprecate_decision, set_decision
-from memory.decisions.services.templates import (
+from memory.decisions.queries import find_decision
+from memory.decisions.rows import DecisionRow
+from memory.decisions.services import deprecate_decision, set_decision
+from memory.models import Decision, DecisionTemplate
+from memory.templates.queries import find_templates, get_template, list_templates
+from memory.templates.rules import TEMPLATES
+from memory.templates.services import (
     change_template,
     delete_template,
     replace_template,
     set_from_template,
     set_template,
 )
-from memory.models import Decision, DecisionTemplate
 from tests.query_plans import explained, plan_by_indexes
 from tests.timing import within_cpu_seconds
 

@@ -9,7 +9,7 @@ import time_machine
 
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import Conflict, InvalidInput, NotFound
-from memory.decisions.services.decisions import set_decision
+from memory.decisions.services import set_decision
 from messaging.models import Delivery, Message, RequestState
 from messaging.services.requests import claim_request, finish_request
 from tests.messaging.mail import events, known, send, texts

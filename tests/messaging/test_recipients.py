@@ -11,7 +11,7 @@ from ctxhub.core.accounts.services.access_tokens import create_token
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import InvalidInput
 from ctxhub.core.models import Project
-from memory.decisions.services.decisions import set_decision
+from memory.decisions.services import set_decision
 from messaging.models import Delivery, Message
 from messaging.services.messages import send_message, send_message_batch
 from tests.hub import LiveHub, McpClient, RestClient

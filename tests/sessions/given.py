@@ -8,7 +8,7 @@ from django.test import TestCase
 
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.toolbox.dispatch import call
-from memory.decisions.services.decisions import set_decision
+from memory.decisions.services import set_decision
 from messaging.models import Delivery
 from sessions.briefings.models.briefing import Briefing, BriefingItem
 from sessions.briefings.models.writing import Writing

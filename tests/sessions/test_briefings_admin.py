@@ -15,7 +15,7 @@ from django.test.utils import CaptureQueriesContext
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Agent, Event, Project
 from memory.constraints.services import add_constraint
-from memory.decisions.services.decisions import set_decision
+from memory.decisions.services import set_decision
 from messaging.selectors.inbox import find_inbox
 from messaging.services.messages import send_message
 from sessions.briefings.selectors.brief import brief

@@ -10,7 +10,7 @@ from ctxhub.core.kit.caller import Caller
 from ctxhub.core.text.headings import without_first_headings
 from ctxhub.core.text.token_count import count_tokens
 from memory.constraints.services import add_constraint
-from memory.decisions.services.decisions import set_decision
+from memory.decisions.services import set_decision
 from memory.memories.services.memories import add_memory
 from sessions.briefings.rules.candidates import SHARES, Candidate
 from sessions.briefings.rules.packing import AT_MOST, LINE_TOKENS, MUSTS

@@ -11,7 +11,7 @@ from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.clock import EventCursor
 from ctxhub.core.text.invisible import without_invisible
 from memory.constraints.services import add_constraint
-from memory.decisions.services.decisions import set_decision
+from memory.decisions.services import set_decision
 from memory.memories.services.memories import add_memory
 from messaging.services.messages import send_message
 from sessions.briefings.rules.candidates import SHARES, Candidate

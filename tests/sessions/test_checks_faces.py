@@ -13,7 +13,7 @@ from ctxhub.core.text.token_count import count_tokens
 from ctxhub.core.toolbox.actions import all_tools
 from ctxhub.core.toolbox.dispatch import as_text, call
 from memory.constraints.services import add_constraint
-from memory.decisions.services.decisions import set_decision
+from memory.decisions.services import set_decision
 from messaging.services.messages import send_message
 from tests.hub import LiveHub, McpClient, RestClient
 from tests.sessions.briefs import BREAKOUTS, TEXTS, check

@@ -11,7 +11,7 @@ from django.test.utils import CaptureQueriesContext
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import InvalidInput
 from memory.constraints.services import add_constraint, deactivate_constraint
-from memory.decisions.services.decisions import deprecate_decision, set_decision
+from memory.decisions.services import deprecate_decision, set_decision
 from memory.memories.services.memories import add_memory
 from tests.sessions.briefs import check
 from tracking.services.changes import record_change

@@ -18,7 +18,7 @@ from ctxhub.core.kit.transactions import write_transaction
 from ctxhub.core.models import PathPattern, Project
 from ctxhub.core.text.token_count import count_tokens
 from ctxhub.core.toolbox.dispatch import call
-from memory.decisions.services.decisions import delete_decision, deprecate_decision
+from memory.decisions.services import delete_decision, deprecate_decision
 from messaging.models import Delivery
 from messaging.services.messages import send_message
 from sessions.briefings.rules.nudges import HEADING, fitting, nudge_text, with_rest

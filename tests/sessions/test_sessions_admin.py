@@ -12,7 +12,7 @@ from ctxhub.core.admin import refs
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Event, Project
-from memory.decisions.services.decisions import set_decision
+from memory.decisions.services import set_decision
 from memory.snapshots.services.snapshots import save_snapshot
 from sessions.models import AgentSession, ContextItem, Conversation, SessionResource
 from sessions.sittings.services.resources import add_dependency, track_access

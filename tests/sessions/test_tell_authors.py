@@ -16,7 +16,7 @@ from ctxhub.core.events.services import cleanup as retention
 from ctxhub.core.kit.caller import Caller, Window, acting
 from ctxhub.core.toolbox.dispatch import call
 from memory.constraints.services import add_constraint
-from memory.decisions.services.decisions import (
+from memory.decisions.services import (
     change_decision,
     delete_decision,
     deprecate_decision,

@@ -15,8 +15,8 @@ from ctxhub.core.events.services import cleanup as retention
 from ctxhub.core.kit import clock as hub_clock
 from ctxhub.core.kit.caller import Caller, Window, acting
 from ctxhub.core.toolbox.dispatch import call
-from memory.decisions.history.decisions import HISTORY
-from memory.decisions.services.decisions import deprecate_decision, set_decision_batch
+from memory.decisions.history import HISTORY
+from memory.decisions.services import deprecate_decision, set_decision_batch
 from memory.models import Decision
 from messaging.models import Message, MessageType
 from sessions.briefings.services.recording import WRITER

@@ -21,7 +21,7 @@ from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Event, Project, SearchText
 from ctxhub.importers.shared.values import moment_of
 from memory.constraints.services import add_constraint
-from memory.decisions.services.decisions import set_decision
+from memory.decisions.services import set_decision
 from memory.models import Decision
 from messaging.services.messages import send_message
 from tests.search_index import index_is_right

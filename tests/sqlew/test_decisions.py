@@ -8,8 +8,8 @@ import pytest
 
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Agent, Event, Layer, Project, Scope, Tag
-from memory.decisions.selectors.decisions import find_decision, list_versions
-from memory.decisions.services.decisions import set_decision
+from memory.decisions.queries import find_decision, list_versions
+from memory.decisions.services import set_decision
 from memory.models import Decision
 from tests.sqlew.importing import Import, imported
 from tests.sqlew.old_file import OldFile

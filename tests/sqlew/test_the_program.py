@@ -9,7 +9,7 @@ import pytest
 
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Project
-from memory.decisions.selectors.decisions import list_versions
+from memory.decisions.queries import list_versions
 from memory.models import Constraint, ConstraintStatus, Decision
 from messaging.models import Delivery, Message
 from tests.sqlew.importing import imported

@@ -17,12 +17,10 @@ from ctxhub.importers.shared.values import is_numeric, text_of
 from ctxhub.importers.shared.vocabulary import Vocabulary, Wanted
 from ctxhub.importers.sqlew.reasons import clean_reasons
 from ctxhub.importers.sqlew.rows import OldDecision, OldVersion
-from memory.decisions.history.decisions import HISTORY
-from memory.decisions.inputs.decisions import DecisionFields, clean_fields
-from memory.decisions.rows.decisions import DECISIONS, DecisionRow
-from memory.decisions.rules.versions import FIRST_VERSION
-from memory.decisions.sql.revisions import revision_ids
-from memory.decisions.sql.writes import insert_revisions
+from memory.decisions.history import HISTORY, insert_revisions
+from memory.decisions.inputs import DecisionFields, clean_fields
+from memory.decisions.rows import DECISIONS, DecisionRow
+from memory.decisions.versions import FIRST_VERSION, revision_ids
 from memory.models import Decision, DecisionStatus, ValueType
 
 EXACT_INTEGERS = 2**53  # sqlew stores floats only; below this, one without a fraction was an integer.

@@ -7,7 +7,7 @@ from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import InvalidInput
 from ctxhub.importers.shared.normalising import Normaliser
 from ctxhub.importers.sqlew.rows import Reasons
-from memory.decisions.inputs.decisions import DecisionArguments, clean_fields
+from memory.decisions.inputs import DecisionArguments, clean_fields
 
 
 def clean_reasons(caller: Caller, key: str, old: Reasons, normaliser: Normaliser) -> dict[str, Any]:

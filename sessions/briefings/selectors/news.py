@@ -11,7 +11,7 @@ from ctxhub.core.kit.clock import format_time
 from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.text.globs import overlap
 from ctxhub.core.text.plurals import counted
-from memory.decisions.models.decision import DecisionStatus
+from memory.decisions.models import DecisionStatus
 from messaging.rows import MessageRow, read_messages
 from sessions.briefings.selectors.readers import current_readers
 from sessions.briefings.selectors.row_texts import one_line, read_documents

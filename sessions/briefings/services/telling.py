@@ -9,8 +9,8 @@ from ctxhub.core.accounts.selectors.config import read_config
 from ctxhub.core.history import Change
 from ctxhub.core.kit.caller import Caller, current
 from ctxhub.core.models import Project
-from memory.decisions.models.decision import DecisionStatus
-from memory.decisions.rows.decisions import DecisionRow
+from memory.decisions.models import DecisionStatus
+from memory.decisions.rows import DecisionRow
 from messaging.services.messages import send_message_batch
 from sessions.briefings.rules.notices import DEPRECATED, ChangedDecision, message_of
 from sessions.briefings.selectors.readers import current_readers

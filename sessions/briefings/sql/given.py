@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from ctxhub.core.kit import sql
 from ctxhub.core.paths.stale_rows import stale_patterns
-from memory.decisions.models.decision import DecisionStatus
+from memory.decisions.models import DecisionStatus
 
 # The rows of a decision, or of a batch of them, that a change looks through, the newest first.
 READ_AT_ONCE = 5_000

@@ -4,7 +4,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 from ctxhub.core.kit import sql
-from memory.decisions.models.decision import DecisionStatus
+from memory.decisions.models import DecisionStatus
 
 _OBJECTS = {
     "decision": ("memory_decision", "d.key", f"AND d.status = {DecisionStatus.ACTIVE.value}"),

@@ -5,7 +5,7 @@ from datetime import datetime
 
 from ctxhub.core.kit import sql
 from memory.constraints.models import ConstraintStatus
-from memory.decisions.models.decision import DecisionStatus
+from memory.decisions.models import DecisionStatus
 
 MOST = 500
 # By kind: table, link table, its column, the status in force.

@@ -1,0 +1,1 @@
+"""Templates: default and required fields for decisions of one kind."""
