@@ -4,6 +4,8 @@
 import memory.constraints.tools
 import memory.memories.tools.contexts
 import memory.memories.tools.memories
+import memory.memories.tools.captures
+import memory.memories.tools.grep
 import memory.memories.tools.relationships
 import memory.decisions.tools
 import memory.templates.tools

@@ -7,13 +7,12 @@ from typing_extensions import TypedDict
 
 from ctxhub.core.hub.outlines import Outlined, Part, clean_part
 from ctxhub.core.hub.partial_reads import Opened, Reading, clean_requested_lines, only
-from ctxhub.core.kit.caller import READ, Caller
+from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import InvalidInput
 from ctxhub.core.kit.limits import (
     CONTENT,
     NAME,
     OPTIONAL_NAME,
-    OPTIONAL_TITLE,
     OPTIONAL_WORD,
     QUESTION,
     TITLE,
@@ -23,7 +22,6 @@ from ctxhub.core.kit.unset import UNSET, Unset
 from ctxhub.core.toolbox.actions import action, tool
 from ctxhub.core.toolbox.argument_types import (
     AT_MOST_A_PAGE,
-    NAMES_FILES,
     UNDECLARED,
     About,
     ByAgent,
@@ -45,13 +43,11 @@ from ctxhub.core.toolbox.argument_types import (
 )
 from memory.memories.lists.memories import list_memories
 from memory.memories.models.memory import Difficulty
-from memory.memories.selectors import grep as files
 from memory.memories.selectors.fuzzy import MOST_TOLERANCE, find_fuzzy
 from memory.memories.selectors.memories import get_memory, opened_memory
 from memory.memories.selectors.revisions import list_revisions, revision_item
 from memory.memories.selectors.search import search_memories
 from memory.memories.selectors.similar import list_similar
-from memory.memories.services import captures
 from memory.memories.services import memories as services
 
 tool(
@@ -101,18 +97,6 @@ class RevisionAnswer(TypedDict, total=False):
     total_lines: int
     next_lines: str
     also_cut: list[str]
-
-
-# What a search of files takes.
-Pattern = Annotated[str, About("A regular expression in RE2's syntax, matched line by line.", QUESTION)]
-FilePath = Annotated[
-    str,
-    NAMES_FILES,
-    About("A folder or file to look at; of several allowed folders its first part names one."),
-]
-Glob = Annotated[str, NAMES_FILES, About("Files of this name (*.py) or path (src/**/*.py).")]
-UP_TO_MOST_LINES = {"minimum": 0, "maximum": files.MOST_CONTEXT}
-ContextLines = Annotated[Number, About("How many lines before and after.", UP_TO_MOST_LINES)]
 
 
 @action(
@@ -375,78 +359,3 @@ def similar(
     from `threshold` (0 to 1) on, best first.
     """
     return list_similar(caller.project_id, memory_id=id, text=text, threshold=threshold, limit=limit)
-
-
-@action(
-    "memory",
-    "capture",
-    writes=True,
-    dry_scope=READ,
-    example={
-        "content": "We decided to keep sessions in PostgreSQL 16: `sessions/store.py` needs one transaction.",
-        "dry_run": True,
-    },
-    also_known_as=("auto_save_memory", "auto_save", "detect"),
-)
-def capture(
-    caller: Caller,
-    content: Content,
-    context: Annotated[
-        Ref,
-        About(f"{NEW_CONTEXT}where it fits, or general; `auto`: where it fits, or a new one.", OPTIONAL_NAME),
-    ]
-    | Unset = UNSET,
-    type: Annotated[TypeWord, About("Left out: told from the content.")] | Unset = UNSET,
-    title: Annotated[str, About("Left out: told from the content.", OPTIONAL_TITLE)] | None = None,
-    dry_run: Annotated[bool, About("Only tell what would happen.")] = False,
-) -> captures.CaptureAnswer:
-    """Keep a text if it is worth keeping: telling, and nowhere yet.
-
-    It is saved when `confidence` is above 0.65 (0.35 pattern, 0.25 uniqueness, 0.25 specificity, 0.15
-    quality), no memory says the same, and nobody else said it before; else `reason` tells why not. Without
-    `context` it goes where it fits best, or to general; with `auto` to a new context, as suggest_context
-    proposes it. dry_run only tells what would happen.
-    """
-    return captures.capture(
-        caller=caller,
-        content=content,
-        context=context or None,
-        type=type or None,
-        title=title,
-        dry_run=dry_run,
-    )
-
-
-@action(
-    "memory",
-    "grep",
-    quiet=True,
-    example={"pattern": "def \\w+_product", "glob": "*.py", "context_lines": 2},
-    also_known_as=("mgrep", "mgrep_files"),
-)
-def grep(
-    caller: Caller,
-    pattern: Pattern,
-    path: FilePath | None = None,
-    glob: Glob | None = None,
-    ignore_case: Annotated[bool, About("Whether case does not count.")] = False,
-    context_lines: ContextLines = 0,
-    limit: Annotated[Number, About("How many lines; left out: 50.", AT_MOST_A_PAGE)] = 50,
-    cursor: Cursor | None = None,
-) -> Listing:
-    """Lines of the project's files that match a regular expression (RE2), where an administrator allows it.
-
-    `path`: a folder or file below the allowed folder; of several folders its first part names one. `glob`:
-    *.py for a name, src/**/*.py for a path. `context_lines`: 0 to 5 before and after. Hidden, binary and
-    large files are left out; `truncated`: there was more to look at than two seconds allow.
-    """
-    return files.grep(
-        caller.project,
-        pattern,
-        path=path,
-        glob=glob,
-        ignore_case=ignore_case,
-        context_lines=context_lines,
-        limit=limit,
-        cursor=cursor,
-    )
