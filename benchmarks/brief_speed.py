@@ -142,10 +142,10 @@ def _constraints(caller: "Caller", prose: Prose, size: int) -> None:
 def _memories(caller: "Caller", prose: Prose, size: int) -> list[int]:
     from dataclasses import replace
 
-    from memory.memories.history.memories import HISTORY
-    from memory.memories.rows.memories import MEMORIES
-    from memory.memories.selectors.memories import get_memory
-    from memory.memories.services.memories import add_memory
+    from memory.memories.history import HISTORY
+    from memory.memories.queries import get_memory
+    from memory.memories.rows import MEMORIES
+    from memory.memories.services import add_memory
 
     added = add_memory(caller=caller, title=prose.word(), content=prose.text())
     first = get_memory(caller.project_id, added["id"])

@@ -84,7 +84,7 @@ def _fill() -> "Caller":
 
     from ctxhub.core.accounts.services.projects import create_project
     from ctxhub.core.kit.caller import Caller
-    from memory.memories.services.memories import add_memory
+    from memory.memories.services import add_memory
 
     call_command("migrate", verbosity=0)
     caller = Caller(project=create_project(slug="bench"), agent="bench")

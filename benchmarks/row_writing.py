@@ -55,7 +55,7 @@ class RowWriter:
 
     def rewrite(self, row: Row, place: int) -> None:
         """Write a later text of the row."""
-        from memory.memories.services.memories import update_memory
+        from memory.memories.services import update_memory
         from memory.scratchpads.services.scratchpads import update_scratchpad
 
         caller, text = self._speaking(row), row.texts[place]
@@ -105,7 +105,7 @@ class RowWriter:
         return f"change:{answer['id']}"
 
     def _add_memory(self, row: Row) -> str:
-        from memory.memories.services.memories import add_memory
+        from memory.memories.services import add_memory
 
         answer = add_memory(
             caller=self._speaking(row),

@@ -87,7 +87,7 @@ def at_time(moment: datetime) -> Iterator[None]:
 @contextmanager
 def without_looking() -> Iterator[None]:
     """Do not look for similar memories and expired rows, which would take most of the time."""
-    similar = patch("memory.memories.services.memories._similar", return_value=[])
+    similar = patch("memory.memories.services._similar", return_value=[])
     with similar, patch("ctxhub.core.signals.cleanup_sometimes"):
         yield
 
@@ -118,8 +118,8 @@ class SmallWork:
 
     def _remember(self, caller: "Caller", hour: int) -> None:
         """Three memories in an hour; two of three are about earlier ones."""
-        from memory.memories.services.memories import add_memory
-        from memory.memories.services.relationships import relate
+        from memory.memories.services import add_memory
+        from memory.relationships.services import relate
 
         for _ in range(3):
             number = len(self.memories)

@@ -15,7 +15,7 @@ from benchmarks.prose import Prose
 
 if TYPE_CHECKING:
     from ctxhub.core.kit.caller import Caller
-    from memory.memories.rows.memories import MemoryRow
+    from memory.memories.rows import MemoryRow
 
 BATCH = 250
 CONTEXTS = 20
@@ -42,7 +42,7 @@ def _fill(prose: Prose, size: int, projects: int) -> dict["Caller", list[int]]:
     from benchmarks.seeding import tidy
     from ctxhub.core.accounts.services.projects import create_project
     from ctxhub.core.kit.caller import Caller
-    from memory.memories.services.relationships import relate
+    from memory.relationships.services import relate
 
     call_command("migrate", verbosity=0)
     callers: dict[Caller, list[int]] = {}
@@ -64,9 +64,9 @@ def _fill(prose: Prose, size: int, projects: int) -> dict["Caller", list[int]]:
 def _write(caller: "Caller", prose: Prose, count: int) -> list[int]:
     from ctxhub.core.kit import clock
     from ctxhub.core.kit.transactions import write_transaction
-    from memory.memories.history.memories import HISTORY
-    from memory.memories.rows.memories import MEMORIES
-    from memory.memories.services.contexts import create_context
+    from memory.contexts.services import create_context
+    from memory.memories.history import HISTORY
+    from memory.memories.rows import MEMORIES
 
     contexts = [create_context(caller=caller, name=f"{prose.word()} {n}") for n in range(CONTEXTS)]
     ids: list[int] = []
@@ -83,7 +83,7 @@ def _write(caller: "Caller", prose: Prose, count: int) -> list[int]:
 
 
 def _memory(prose: Prose, context: Any, at: Any) -> "MemoryRow":
-    from memory.memories.rows.memories import MemoryRow
+    from memory.memories.rows import MemoryRow
 
     return MemoryRow(
         title=" ".join(prose.word() for _ in range(5)),
@@ -101,12 +101,12 @@ def _memory(prose: Prose, context: Any, at: Any) -> "MemoryRow":
 
 
 def _report(prose: Prose, callers: dict["Caller", list[int]], calls: int) -> None:
-    from memory.memories.selectors.context_suggestions import suggest_context
-    from memory.memories.selectors.search import search_memories
-    from memory.memories.selectors.similar import list_similar
-    from memory.memories.services.captures import capture
-    from memory.memories.services.memories import add_memory
-    from memory.memories.services.relationships import find_relationships
+    from memory.capture.services import capture
+    from memory.contexts.suggest import suggest_context
+    from memory.memories.search import search_memories
+    from memory.memories.services import add_memory
+    from memory.memories.similar import list_similar
+    from memory.relationships.services import find_relationships
 
     everyone = list(callers)
 

@@ -89,7 +89,7 @@ def _report_pairs(hub: Hub, caller: "Caller", calls: int) -> None:
     tidy()
     texts = [prose.text() for _ in texts]
     _compare_pairs("", partial(_call, caller), texts, snapshots[:WARM_UP], memories, calls)
-    with patch("memory.memories.services.memories._similar", return_value=[]):
+    with patch("memory.memories.services._similar", return_value=[]):
         save, add = _writes(partial(_call, caller), texts)
         _compare("snapshot save / memory add, none similar", save, add, calls, goal=None)
     with running(hub, Transport.STDIO, agent=caller.agent) as server:

@@ -3,7 +3,9 @@
 from django.urls import path, register_converter
 from django.urls.converters import StringConverter
 
+from memory.capture.api import CaptureViewSet, ContextSuggestionViewSet, SimilarViewSet
 from memory.constraints.api import ConstraintViewSet
+from memory.contexts.api import ContextViewSet
 from memory.decisions.api import (
     AnalyticsViewSet,
     BatchViewSet,
@@ -12,11 +14,9 @@ from memory.decisions.api import (
     TrendViewSet,
     VersionViewSet,
 )
-from memory.memories.api.captures import CaptureViewSet, ContextSuggestionViewSet, SimilarViewSet
-from memory.memories.api.contexts import ContextViewSet
-from memory.memories.api.grep import GrepViewSet
-from memory.memories.api.memories import MemoryRevisionViewSet, MemorySearchViewSet, MemoryViewSet
-from memory.memories.api.relationships import RelationshipViewSet
+from memory.grep.api import GrepViewSet
+from memory.memories.api import MemoryRevisionViewSet, MemorySearchViewSet, MemoryViewSet
+from memory.relationships.api import RelationshipViewSet
 from memory.scratchpads.api.scratchpads import PadRevisionViewSet, PadsViewSet, PadViewSet
 from memory.scratchpads.api.workflows import WorkflowViewSet
 from memory.snapshots.api.causes import CauseViewSet, GraphViewSet

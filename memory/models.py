@@ -1,6 +1,7 @@
 """Imports the models of all families, so that Django finds them."""
 
 from memory.constraints.models import Constraint, ConstraintScope, ConstraintStatus, ConstraintTag
+from memory.contexts.models import Context, ContextTag
 from memory.decisions.models import (
     Decision,
     DecisionRevision,
@@ -9,9 +10,8 @@ from memory.decisions.models import (
     DecisionTag,
     ValueType,
 )
-from memory.memories.models.context import Context, ContextTag
-from memory.memories.models.memory import Difficulty, Memory, MemoryRevision, MemoryTag, MemoryType
-from memory.memories.models.relationship import Relation, Relationship
+from memory.memories.models import Difficulty, Memory, MemoryRevision, MemoryTag, MemoryType
+from memory.relationships.models import Relation, Relationship
 from memory.scratchpads.models.scratchpad import PadChange, Scratchpad, ScratchpadRevision
 from memory.scratchpads.models.workflow import Workflow
 from memory.snapshots.models.prediction import PredictionOutcome, PredictionWeights

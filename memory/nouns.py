@@ -14,6 +14,14 @@ from ctxhub.core.links import heads_of
 from ctxhub.core.registry import Deletion, Kept, Noun, counter_of, register
 from memory.constraints.history import HISTORY as CONSTRAINT_HISTORY
 from memory.constraints.queries import open_constraints
+from memory.contexts.history import HISTORY as CONTEXT_HISTORY
+from memory.contexts.queries import ids_of_contexts, open_contexts
+from memory.contexts.services import (
+    delete_contexts,
+    find_deletable_contexts,
+    memories_along,
+    sizes_of_contexts,
+)
 from memory.decisions.chain import LINKS as SUCCESSORS
 from memory.decisions.chain import WHY as DECISION_WHY
 from memory.decisions.history import HISTORY as DECISION_HISTORY
@@ -21,27 +29,14 @@ from memory.decisions.history import earlier_decision_documents
 from memory.decisions.queries import ids_of_keys, open_decisions
 from memory.decisions.services import delete_decisions, find_deletable_decisions
 from memory.decisions.versions import revision_ids, values_at
-from memory.memories.history.contexts import HISTORY as CONTEXT_HISTORY
-from memory.memories.history.memories import HISTORY as MEMORY_HISTORY
-from memory.memories.history.memories import REVISIONS as MEMORY_REVISIONS
-from memory.memories.history.memories import revisions_showing
-from memory.memories.rows.memories import MemoryRow
-from memory.memories.search.memories import earlier_memory_documents
-from memory.memories.selectors.contexts import ids_of_contexts, open_contexts
-from memory.memories.selectors.memories import open_memories
-from memory.memories.selectors.past_texts import texts_at
-from memory.memories.selectors.relationships import open_relationships
-from memory.memories.services.contexts import (
-    delete_contexts,
-    find_deletable_contexts,
-    memories_along,
-    sizes_of_contexts,
-)
-from memory.memories.services.memories import delete_memories, find_deletable_memories
-from memory.memories.services.relationships import link_cause
-from memory.memories.sql.cause_links import LINKS as RELATIONSHIP_LINKS
-from memory.memories.sql.neighbours import turns_of
-from memory.memories.sql.revisions import replaced_ids as replaced_memories
+from memory.memories.history import HISTORY as MEMORY_HISTORY
+from memory.memories.history import REVISIONS as MEMORY_REVISIONS
+from memory.memories.history import earlier_memory_documents, revisions_showing
+from memory.memories.queries import open_memories, turns_of
+from memory.memories.revisions import replaced_ids as replaced_memories
+from memory.memories.revisions import texts_at
+from memory.memories.rows import MemoryRow
+from memory.memories.services import delete_memories, find_deletable_memories
 from memory.models import (
     Constraint,
     ConstraintStatus,
@@ -58,6 +53,9 @@ from memory.models import (
     Snapshot,
     Workflow,
 )
+from memory.relationships.cause_links import LINKS as RELATIONSHIP_LINKS
+from memory.relationships.queries import open_relationships
+from memory.relationships.services import link_cause
 from memory.scratchpads.history.scratchpads import HISTORY as SCRATCHPAD_HISTORY
 from memory.scratchpads.history.workflows import HISTORY as WORKFLOW_HISTORY
 from memory.scratchpads.search.scratchpads import earlier_scratchpad_documents

@@ -1,4 +1,4 @@
 """Connects the signal receivers of all nouns."""
 
 import memory.constraints.history
-import memory.memories.signals
+import memory.relationships.history

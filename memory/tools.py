@@ -2,11 +2,11 @@
 
 # ruff: noqa: I001
 import memory.constraints.tools
-import memory.memories.tools.contexts
-import memory.memories.tools.memories
-import memory.memories.tools.captures
-import memory.memories.tools.grep
-import memory.memories.tools.relationships
+import memory.contexts.tools
+import memory.memories.tools
+import memory.capture.tools
+import memory.grep.tools
+import memory.relationships.tools
 import memory.decisions.tools
 import memory.templates.tools
 import memory.scratchpads.tools

@@ -148,8 +148,8 @@ class RowWriter:
         return f"lease:{answer['lease_id']}"
 
     def _add_memory(self, author: "Caller", row: TaskRow) -> str:
-        from memory.memories.services.contexts import create_context
-        from memory.memories.services.memories import add_memory
+        from memory.contexts.services import create_context
+        from memory.memories.services import add_memory
 
         if row.context not in self._contexts:
             create_context(caller=author, name=row.context)

@@ -5,11 +5,11 @@ from collections.abc import Sequence
 from ctxhub.core.transfer import cleaners
 from ctxhub.core.transfer.declaration import Exported, Part, Values, register
 from ctxhub.core.transfer.words import folded_name
-from memory.memories.models.context import Context
-from memory.memories.models.memory import Memory, MemoryRevision
-from memory.memories.models.relationship import Relationship
-from memory.memories.rows.contexts import count_again
-from memory.memories.rules.digest import digest_of, tokens_of
+from memory.contexts.models import Context
+from memory.contexts.rows import count_again
+from memory.memories.models import Memory, MemoryRevision
+from memory.memories.rows import digest_of, tokens_of
+from memory.relationships.models import Relationship
 
 
 def _context_derived(values: Values) -> Values:

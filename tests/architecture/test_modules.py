@@ -7,8 +7,11 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 APPS = ("memory", "messaging", "tracking", "sessions")
-NOUNS = ("memory/constraints", "memory/decisions", "memory/templates")
-FEATURES = ("memory/statistics", "memory/suggestions")
+NOUNS = (
+    *("memory/constraints", "memory/decisions", "memory/templates"),
+    *("memory/memories", "memory/contexts", "memory/relationships"),
+)
+FEATURES = ("memory/statistics", "memory/suggestions", "memory/capture", "memory/grep")
 MODULES = ("models", "rows", "queries", "history", "services", "tools", "api", "admin")
 MOST_MODULES, MOST_LINES = 14, 400
 DECISIONS = sorted(str(path.relative_to(ROOT)) for path in (ROOT / "docs/decisions").glob("*.md"))

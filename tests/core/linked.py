@@ -6,8 +6,8 @@ from typing import Any
 from ctxhub.core.hub.selectors.links import list_chain, list_impact, list_reasons
 from ctxhub.core.kit.caller import Caller
 from memory.decisions.services import deprecate_decision, set_decision
-from memory.memories.services.memories import add_memory
-from memory.memories.services.relationships import relate
+from memory.memories.services import add_memory
+from memory.relationships.services import relate
 from messaging.services.requests import finish_request
 from tests.messaging.mail import send
 

@@ -17,7 +17,7 @@ from ctxhub.core.models import Agent, Project
 from ctxhub.core.refusals.services import WRITER as REFUSALS
 from ctxhub.core.toolbox.dispatch import call
 from ctxhub.core.use.tally import EMPTY_SEARCHES, WRITER, Call, found_nothing
-from memory.memories.services.memories import add_memory, update_memory
+from memory.memories.services import add_memory, update_memory
 from memory.models import Decision
 from memory.scratchpads.services.scratchpads import create_scratchpad, update_scratchpad
 from messaging.models import Message

@@ -23,9 +23,9 @@ from ctxhub.core.models import Event, Project, StoredAnswer
 from ctxhub.core.toolbox.dispatch import call
 from ctxhub.core.vocabulary.selectors.names import find_vocabulary
 from ctxhub.core.vocabulary.services.names import register_agent
-from memory.memories.history.memories import HISTORY as MEMORIES
-from memory.memories.rows.memories import MemoryRow
-from memory.memories.services.contexts import create_context, delete_context
+from memory.contexts.services import create_context, delete_context
+from memory.memories.history import HISTORY as MEMORIES
+from memory.memories.rows import MemoryRow
 from memory.models import Context, Memory, Scratchpad, Workflow
 from memory.scratchpads.history.scratchpads import HISTORY as PADS
 from memory.scratchpads.rows.scratchpads import PadRow

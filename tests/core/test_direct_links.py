@@ -18,8 +18,8 @@ from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Project
 from memory.constraints.services import add_constraint
 from memory.decisions.services import delete_decision
-from memory.memories.services.relationships import relate
 from memory.models import Relationship
+from memory.relationships.services import relate
 from tests.core.linked import decide, done, remember, rest_on, supersede
 from tests.memory.snapshots import save
 from tests.messaging.mail import known, send

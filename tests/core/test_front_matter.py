@@ -5,7 +5,7 @@ import time
 import pytest
 
 from ctxhub.core.text.front_matter import title_in_front_matter, without_front_matter
-from memory.memories.rules.digest import digest_of
+from memory.memories.rows import digest_of
 from memory.snapshots.rules.summary import summary_of
 from tests.hub import McpClient
 

@@ -11,9 +11,9 @@ from ctxhub.core.registry import searched_nouns
 from ctxhub.core.text.token_count import count_tokens
 from ctxhub.core.toolbox.dispatch import as_text, call
 from memory.constraints.services import add_constraint
+from memory.contexts.queries import find_context
 from memory.decisions.services import set_decision
-from memory.memories.selectors.contexts import find_context
-from memory.memories.services.memories import add_memory
+from memory.memories.services import add_memory
 from memory.scratchpads.services.scratchpads import create_scratchpad
 from memory.scratchpads.services.workflows import create_workflow
 from memory.snapshots.services.snapshots import save_snapshot

@@ -17,7 +17,7 @@ from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import Caller, acting
 from ctxhub.core.models import Agent, Event, Project, Scope, Tag
 from ctxhub.core.vocabulary.services.names import register_agent
-from memory.memories.history.contexts import HISTORY, ContextHistory
+from memory.contexts.history import HISTORY, ContextHistory
 from memory.models import Context, ContextTag
 from tests.rows import NOON, RULES, Rule, new_rule, stored_rule
 from tests.tallies import counted, tallied

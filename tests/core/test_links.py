@@ -16,11 +16,11 @@ from ctxhub.core.kit.errors import InvalidInput, NotFound
 from ctxhub.core.links import Link
 from ctxhub.core.models import Project
 from memory.constraints.services import add_constraint
+from memory.contexts.services import create_context
 from memory.decisions.services import delete_decision, set_decision
-from memory.memories.services.contexts import create_context
-from memory.memories.services.memories import delete_memory
-from memory.memories.services.relationships import relate
+from memory.memories.services import delete_memory
 from memory.models import Decision, Memory, Relationship
+from memory.relationships.services import relate
 from memory.scratchpads.services.workflows import create_workflow
 from messaging.models import Message, RequestState
 from messaging.services.requests import finish_request

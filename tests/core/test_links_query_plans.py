@@ -14,8 +14,8 @@ from ctxhub.core.kit.caller import Caller
 from ctxhub.core.links import Asked, Link
 from ctxhub.core.registry import find_noun
 from memory.decisions import chain
-from memory.memories.sql import cause_links as relationships
 from memory.models import Decision, Relationship, Snapshot, SnapshotDependency
+from memory.relationships import cause_links
 from memory.snapshots.sql import cause_links as snapshots
 from messaging.models import Message
 from messaging.sql import reply_links as messages
@@ -29,8 +29,8 @@ pytestmark = pytest.mark.django_db
 TABLES = "memory_(decision|relationship|snapshot|snapshotdependency)|messaging_message"
 READERS: list[tuple[str, Callable[[Asked], list[Link]]]] = [
     ("decision", chain.read_links),
-    ("memory", relationships.read_links),
-    ("memory", relationships.read_links_beside),
+    ("memory", cause_links.read_links),
+    ("memory", cause_links.read_links_beside),
     ("snapshot", snapshots.read_links),
     ("message", messages.read_links),
 ]
@@ -77,7 +77,7 @@ def test_links_are_read_by_index(
 def test_relationships_of_both_directions_are_read_by_index_with_one_statement(many: Caller) -> None:
     plan_by_indexes()
     with CaptureQueriesContext(connection) as captured:
-        relationships.read_direct_links(many.project_id, ("memory", 7), 100)
+        cause_links.read_direct_links(many.project_id, ("memory", 7), 100)
     [query] = captured.captured_queries
     found = explained(query["sql"])
     assert re.search("source_id", found), found

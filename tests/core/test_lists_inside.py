@@ -17,8 +17,8 @@ from ctxhub.core.kit.listing import Fitting, Listing, with_arrays, with_rows
 from ctxhub.core.toolbox.actions import all_tools
 from ctxhub.core.toolbox.dispatch import call
 from memory.decisions.services import set_decision
-from memory.memories.services.memories import add_memory
-from memory.memories.services.relationships import relate
+from memory.memories.services import add_memory
+from memory.relationships.services import relate
 from memory.scratchpads.services.scratchpads import create_scratchpad
 from memory.scratchpads.services.workflows import create_workflow
 from sessions.sittings.services.sessions import save_session

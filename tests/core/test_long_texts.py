@@ -15,7 +15,7 @@ from ctxhub.core.text.token_count import count_tokens
 from ctxhub.core.toolbox.dispatch import as_text, call
 from memory.constraints.services import add_constraint
 from memory.decisions.services import set_decision
-from memory.memories.services.memories import add_memory, update_memory
+from memory.memories.services import add_memory, update_memory
 from memory.scratchpads.services.scratchpads import update_scratchpad
 from messaging.services.messages import send_message
 from tests.hostile_texts import CORPUS

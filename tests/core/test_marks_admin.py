@@ -10,7 +10,7 @@ from ctxhub.core.admin.marks import marked_page
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Project, Tag
 from memory.decisions.services import set_decision
-from memory.memories.services.memories import add_memory
+from memory.memories.services import add_memory
 from memory.models import Decision
 from messaging.services.messages import send_message
 from tests.people import ADMIN, member

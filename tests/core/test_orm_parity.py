@@ -15,10 +15,9 @@ from ctxhub.core.kit.caller import Caller, acting
 from ctxhub.core.models import Agent, Category, Layer, Scope, Tag
 from ctxhub.core.vocabulary.services.changes import rename_word
 from memory.constraints.services import add_constraint, deactivate_constraint, delete_constraint
+from memory.contexts.services import create_context, delete_context, update_context
 from memory.decisions.services import change_decision, delete_decision, deprecate_decision, set_decision
-from memory.memories.services.contexts import create_context, delete_context, update_context
-from memory.memories.services.memories import add_memory, delete_memory, update_memory
-from memory.memories.services.relationships import relate, unrelate
+from memory.memories.services import add_memory, delete_memory, update_memory
 from memory.models import (
     Constraint,
     Context,
@@ -31,6 +30,7 @@ from memory.models import (
     ValueType,
     Workflow,
 )
+from memory.relationships.services import relate, unrelate
 from memory.scratchpads.services.scratchpads import create_scratchpad, delete_scratchpad, update_scratchpad
 from memory.scratchpads.services.workflows import (
     close_workflow,

@@ -10,8 +10,8 @@ from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Category, Project
 from ctxhub.core.toolbox.dispatch import call
 from ctxhub.core.vocabulary.services.changes import rename_word
-from memory.memories.services.contexts import create_context, delete_context
-from memory.memories.services.memories import add_memory
+from memory.contexts.services import create_context, delete_context
+from memory.memories.services import add_memory
 
 
 def singulars() -> dict[str, str]:

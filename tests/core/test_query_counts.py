@@ -19,9 +19,9 @@ from ctxhub.core.toolbox.actions import all_tools
 from ctxhub.core.toolbox.dispatch import call
 from memory.constraints.services import add_constraint, deactivate_constraint
 from memory.decisions.services import deprecate_decision, set_decision, set_decision_batch
-from memory.memories.services.memories import add_memory, update_memory
-from memory.memories.services.relationships import relate
+from memory.memories.services import add_memory, update_memory
 from memory.models import Constraint, Memory, Scratchpad, Snapshot, Workflow
+from memory.relationships.services import relate
 from memory.scratchpads.services.scratchpads import append_to_scratchpad, create_scratchpad
 from memory.scratchpads.services.workflows import create_workflow
 from memory.snapshots.services.predictions import predict_snapshots

@@ -9,8 +9,8 @@ from ctxhub.core.admin.logged import LoggedAdmin
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Project
 from memory.constraints.services import add_constraint
+from memory.contexts.services import create_context
 from memory.decisions.services import set_decision
-from memory.memories.services.contexts import create_context
 from memory.snapshots.services.snapshots import save_snapshot
 from memory.templates.services import set_template
 from sessions.sittings.services.sessions import save_session

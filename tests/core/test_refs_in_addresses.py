@@ -12,8 +12,8 @@ from ctxhub.core.registry import find_noun
 from ctxhub.core.webhooks.models import DeliveryStatus
 from ctxhub.core.webhooks.services.webhooks import add_webhook
 from memory.constraints.services import add_constraint
-from memory.memories.services.memories import add_memory
-from memory.memories.services.relationships import relate
+from memory.memories.services import add_memory
+from memory.relationships.services import relate
 from memory.scratchpads.services.scratchpads import create_scratchpad
 from memory.scratchpads.services.workflows import create_workflow
 from memory.snapshots.services.snapshots import save_snapshot

@@ -24,7 +24,7 @@ from ctxhub.core.search.selectors.search import search
 from ctxhub.core.search.services import reindexing
 from memory.constraints.services import add_constraint
 from memory.decisions.services import set_decision
-from memory.memories.services.memories import add_memory
+from memory.memories.services import add_memory
 from memory.models import Decision
 from memory.scratchpads.services.scratchpads import append_to_scratchpad, create_scratchpad
 from memory.scratchpads.services.workflows import create_workflow

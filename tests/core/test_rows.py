@@ -14,7 +14,7 @@ from ctxhub.core.kit import rows, sql
 from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.kit.rows import Computed, Derived, Row, Table
 from ctxhub.core.models import Agent, Layer, Project
-from memory.memories.rows.contexts import CONTEXTS
+from memory.contexts.rows import CONTEXTS
 from memory.models import Constraint, ConstraintTag
 from tests.rows import NOON, RULES, Known, Rule, links_of, new_rule, read_rule, store, stored_rule
 

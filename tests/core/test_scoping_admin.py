@@ -41,10 +41,9 @@ from ctxhub.core.use import tally
 from ctxhub.core.use.tally import Call, found_nothing
 from ctxhub.core.webhooks.services.webhooks import add_webhook
 from memory.constraints.services import add_constraint
+from memory.contexts.services import update_context
 from memory.decisions.services import set_decision
-from memory.memories.services.contexts import update_context
-from memory.memories.services.memories import add_memory
-from memory.memories.services.relationships import relate
+from memory.memories.services import add_memory
 from memory.models import (
     Constraint,
     Context,
@@ -56,6 +55,7 @@ from memory.models import (
     Snapshot,
     Workflow,
 )
+from memory.relationships.services import relate
 from memory.scratchpads.services.scratchpads import create_scratchpad
 from memory.scratchpads.services.workflows import create_workflow
 from memory.snapshots.services.snapshots import save_snapshot

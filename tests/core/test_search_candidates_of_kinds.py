@@ -20,7 +20,7 @@ from ctxhub.core.search.queries import Query, Term
 from ctxhub.core.search.ranking import worth
 from ctxhub.core.search.selectors.rankings import rank_objects
 from ctxhub.core.search.services.index import index_documents
-from memory.memories.services.memories import add_memory
+from memory.memories.services import add_memory
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
 LIMIT = 2

@@ -7,7 +7,7 @@ import time_machine
 
 from ctxhub.core.kit.caller import Caller
 from memory.decisions.services import set_decision
-from memory.memories.services.memories import add_memory
+from memory.memories.services import add_memory
 from messaging.services.messages import send_message
 from tests.searching import find
 

@@ -14,7 +14,7 @@ from ctxhub.core.search.services.reindexing import reindex
 from ctxhub.core.toolbox.dispatch import call
 from memory.constraints.services import add_constraint
 from memory.decisions.services import set_decision, set_decision_batch
-from memory.memories.services.memories import add_memory, update_memory
+from memory.memories.services import add_memory, update_memory
 from messaging.services.messages import send_message
 from tests.memory.pads import pad_of
 from tracking.services.changes import record_change

@@ -9,7 +9,7 @@ from ctxhub.core.search.neighbours import Turn, shares_of
 from ctxhub.core.search.selectors.search import search
 from ctxhub.core.toolbox.dispatch import call
 from memory.decisions.services import set_decision
-from memory.memories.services.memories import add_memory
+from memory.memories.services import add_memory
 from messaging.services.messages import send_message
 from tracking.services.changes import record_change
 

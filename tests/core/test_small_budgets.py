@@ -12,7 +12,7 @@ from ctxhub.core.toolbox.actions import all_tools
 from ctxhub.core.toolbox.dispatch import call
 from memory.constraints.services import add_constraint
 from memory.decisions.services import set_decision
-from memory.memories.services.memories import add_memory, update_memory
+from memory.memories.services import add_memory, update_memory
 from memory.scratchpads.services.scratchpads import append_to_scratchpad, create_scratchpad
 from memory.scratchpads.services.workflows import create_workflow
 from memory.snapshots.services.predictions import predict_snapshots

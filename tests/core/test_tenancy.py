@@ -15,11 +15,11 @@ from ctxhub.core.models import Layer, Project
 from ctxhub.core.toolbox.actions import all_tools
 from ctxhub.core.toolbox.dispatch import call
 from memory.constraints.services import add_constraint
+from memory.contexts.services import create_context
 from memory.decisions.services import deprecate_decision, set_decision
-from memory.memories.services.contexts import create_context
-from memory.memories.services.memories import add_memory, update_memory
-from memory.memories.services.relationships import relate
+from memory.memories.services import add_memory, update_memory
 from memory.models import Decision
+from memory.relationships.services import relate
 from memory.scratchpads.services.scratchpads import append_to_scratchpad, create_scratchpad
 from memory.scratchpads.services.workflows import create_workflow
 from memory.snapshots.services.predictions import predict_snapshots

@@ -16,7 +16,7 @@ from ctxhub.core.models import Project
 from ctxhub.core.templatetags.refs import linked
 from memory.constraints.services import add_constraint
 from memory.decisions.services import set_decision
-from memory.memories.services.memories import add_memory
+from memory.memories.services import add_memory
 from memory.scratchpads.services.scratchpads import create_scratchpad
 from memory.scratchpads.services.workflows import create_workflow
 from tests.core.linked import decide, done, remember

@@ -18,7 +18,7 @@ from ctxhub.core.toolbox.dispatch import call
 from ctxhub.core.use.selectors import list_use
 from ctxhub.core.use.tally import EMPTY_SEARCHES, WRITER, Call, found_nothing
 from memory.decisions.services import deprecate_decision, set_decision
-from memory.memories.services.memories import add_memory
+from memory.memories.services import add_memory
 from memory.models import Decision
 from memory.statistics.trends import list_trends
 from tests.people import VIEWER, member

@@ -13,7 +13,7 @@ from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import AccessToken, Layer, Project
 from memory.decisions.queries import find_decision
 from memory.decisions.services import set_decision
-from memory.memories.services.memories import add_memory
+from memory.memories.services import add_memory
 from memory.models import Decision
 from messaging.services.messages import send_message
 from tests.hub import LiveHub

@@ -8,9 +8,9 @@ from playwright.sync_api import Locator, Page, expect
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Project
 from memory.decisions.services import set_decision
-from memory.memories.services.memories import add_memory
-from memory.memories.services.relationships import relate
+from memory.memories.services import add_memory
 from memory.models import Memory, Relationship
+from memory.relationships.services import relate
 from messaging.services.messages import send_message
 from tests.e2e.test_admin import go, save, sign_in
 from tests.hub import LiveHub

@@ -7,7 +7,7 @@ from playwright.sync_api import Dialog, Page, expect
 
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Project
-from memory.memories.services.memories import add_memory
+from memory.memories.services import add_memory
 from memory.models import Scratchpad
 from memory.scratchpads.services.scratchpads import append_to_scratchpad, create_scratchpad, update_scratchpad
 from memory.scratchpads.services.workflows import create_workflow

@@ -16,10 +16,10 @@ from ctxhub.core.hub.selectors.hub import count_all
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.inputs import CONTENT_BYTES, TEXT_BYTES
 from ctxhub.core.models import Event, Project
-from memory.memories.services.contexts import create_context, update_context
-from memory.memories.services.memories import add_memory, update_memory
-from memory.memories.services.relationships import relate
+from memory.contexts.services import create_context, update_context
+from memory.memories.services import add_memory, update_memory
 from memory.models import Context, Difficulty, Memory, MemoryType, Relation, Relationship
+from memory.relationships.services import relate
 from tests.importing.old_knowledge import OldKnowledge
 from tests.search_index import index_is_right
 from tests.sqlew.importing import Import, imported

@@ -9,7 +9,7 @@ import pytest
 from ctxhub.core.kit.caller import Caller
 from ctxhub.mcp import request_bodies
 from ctxhub.mcp.call_threads import THREADS
-from memory.memories.services.memories import add_memory
+from memory.memories.services import add_memory
 from tests.databases import end_other_connections
 from tests.hub import LiveHub, RestClient
 from tests.timing import PATIENCE_SECONDS

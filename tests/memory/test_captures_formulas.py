@@ -4,8 +4,8 @@ import pytest
 
 from ctxhub.core.search.analyser import analyse
 from ctxhub.core.search.similarity import Rarity
-from memory.memories.capture.patterns import find_pattern, find_title, type_of
-from memory.memories.capture.scores import (
+from memory.capture.patterns import find_pattern, find_title, type_of
+from memory.capture.scores import (
     Parts,
     containment,
     parts_of,
@@ -14,7 +14,7 @@ from memory.memories.capture.scores import (
     structure_of,
     words_in_order,
 )
-from memory.memories.capture.titles import title_of
+from memory.capture.titles import title_of
 from memory.models import MemoryType
 from tests.timing import within_cpu_seconds
 

@@ -3,8 +3,8 @@
 import pytest
 
 from ctxhub.core.search.similarity import Rarity
-from memory.memories.capture.patterns import find_pattern
-from memory.memories.capture.scores import SAVED_ABOVE, parts_of
+from memory.capture.patterns import find_pattern
+from memory.capture.scores import SAVED_ABOVE, parts_of
 from tests.hub import McpClient, RestClient
 
 NEW_PROJECT = Rarity.of_texts([])

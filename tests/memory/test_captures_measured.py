@@ -12,10 +12,10 @@ import pytest
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Project
 from ctxhub.core.search.similarity import Rarity
-from memory.memories.capture.lessons import is_chatter, is_lesson
-from memory.memories.capture.patterns import find_pattern, is_short
-from memory.memories.capture.scores import SAVED_ABOVE, Parts, parts_of
-from memory.memories.services.captures import capture
+from memory.capture.lessons import is_chatter, is_lesson
+from memory.capture.patterns import find_pattern, is_short
+from memory.capture.scores import SAVED_ABOVE, Parts, parts_of
+from memory.capture.services import capture
 from memory.models import Memory
 from tests.hub import McpClient, RestClient
 

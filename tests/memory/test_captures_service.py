@@ -10,11 +10,11 @@ from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import InvalidInput, NotAllowed, NotFound
 from ctxhub.core.models import Event, Project
 from ctxhub.core.toolbox.dispatch import call
+from memory.capture.services import capture
+from memory.contexts.services import create_context
+from memory.contexts.suggest import suggest_context
 from memory.decisions.services import set_decision
-from memory.memories.selectors.context_suggestions import suggest_context
-from memory.memories.services.captures import capture
-from memory.memories.services.contexts import create_context
-from memory.memories.services.memories import add_memory
+from memory.memories.services import add_memory
 from memory.models import Context, Memory, MemoryType
 from messaging.services.messages import send_message
 from tests.hub import McpClient, RestClient

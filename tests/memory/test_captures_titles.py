@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from memory.memories.capture.patterns import find_pattern, find_title
+from memory.capture.patterns import find_pattern, find_title
 from tests.hub import McpClient
 
 

@@ -5,8 +5,8 @@ import pytest
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.search.similarity import Rarity
 from ctxhub.core.toolbox.dispatch import call
-from memory.memories.search.context_names import find_name
-from memory.memories.search.keywords import find_keywords
+from memory.contexts.suggest import find_name
+from memory.memories.similar import find_keywords
 
 NAMES = [
     ("Remember: strict mode found three unused exports in the billing service.", "billing service"),

@@ -8,9 +8,9 @@ from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import InvalidInput
 from ctxhub.core.search.similarity import Rarity
 from ctxhub.core.toolbox.dispatch import call
-from memory.memories.search.keywords import find_keywords
-from memory.memories.services.contexts import create_context
-from memory.memories.services.memories import add_memory
+from memory.contexts.services import create_context
+from memory.memories.services import add_memory
+from memory.memories.similar import find_keywords
 from tests.hub import RestClient
 
 EMPTY = Rarity.of_texts([])

@@ -10,8 +10,8 @@ from django.urls import reverse
 
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Event, Project
-from memory.memories.services.contexts import create_context, update_context
-from memory.memories.services.memories import add_memory
+from memory.contexts.services import create_context, update_context
+from memory.memories.services import add_memory
 from memory.models import Context, Memory
 from tests.people import ADMIN, VIEWER, member
 from tests.tables import dump_project

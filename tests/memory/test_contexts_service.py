@@ -9,10 +9,9 @@ from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import Conflict, InvalidInput, NotFound
 from ctxhub.core.models import Event, Project, SearchEntry
 from ctxhub.core.search.selectors.search import search
-from memory.memories.lists.contexts import list_contexts
-from memory.memories.selectors.contexts import context_item, find_context, get_context
-from memory.memories.services.contexts import create_context, delete_context, update_context
-from memory.memories.services.memories import add_memory
+from memory.contexts.queries import context_item, find_context, get_context, list_contexts
+from memory.contexts.services import create_context, delete_context, update_context
+from memory.memories.services import add_memory
 from memory.models import Context, ContextTag, Memory, MemoryTag
 from tests.tables import dump_project
 

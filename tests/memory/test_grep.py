@@ -16,9 +16,8 @@ from pytest_django import Settings
 
 from ctxhub.core.kit.errors import InvalidInput, NotAllowed, NotFound
 from ctxhub.core.models import Project
-from memory.memories import grep_roots as roots
-from memory.memories.grep_roots import Budget, Root, read_texts
-from memory.memories.selectors import grep as selector
+from memory.grep import grep, roots
+from memory.grep.roots import Budget, Root, read_texts
 from tests.timing import within_cpu_seconds
 
 pytestmark = pytest.mark.one_engine
@@ -53,7 +52,7 @@ def write(folder: Path, files: dict[str, str | bytes]) -> None:
 
 
 def answer(project: Project, pattern: str, **arguments: Any) -> dict[str, Any]:
-    return selector.grep(project, pattern, **arguments).answer(as_objects=True)
+    return grep.grep(project, pattern, **arguments).answer(as_objects=True)
 
 
 def hits(project: Project, pattern: str, **arguments: Any) -> Found:
@@ -571,7 +570,7 @@ def test_depth_is_limited_and_the_answer_says_so(apollo: Project, root: Path) ->
 
 
 def test_the_end_of_a_very_long_line_is_not_searched(apollo: Project, root: Path) -> None:
-    write(root, {"a.js": f"{'a' * selector.LONGEST_LINE}needle", "b.js": "needle"})
+    write(root, {"a.js": f"{'a' * grep.LONGEST_LINE}needle", "b.js": "needle"})
     found = answer(apollo, "needle")
     assert (found["total"], found["truncated"]) == (1, True)
 

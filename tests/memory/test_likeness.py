@@ -13,8 +13,8 @@ from ctxhub.core.search.similarity import (
     long_words,
     vector,
 )
-from memory.memories.search.relations import WordSets, relation_of, similarity, strength_of
 from memory.models import Relation
+from memory.relationships.queries import WordSets, relation_of, similarity, strength_of
 
 # Of four texts two contain redis, one contains kafka, all contain cache.
 RARITY = Rarity.of_texts(["redis cach", "redis cach", "kafka cach", "cach"])

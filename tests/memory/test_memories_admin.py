@@ -12,9 +12,9 @@ from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Event, Project
 from memory.constraints.services import add_constraint
 from memory.decisions.services import set_decision
-from memory.memories.services.memories import add_memory, delete_memory, update_memory
-from memory.memories.services.relationships import relate
+from memory.memories.services import add_memory, delete_memory, update_memory
 from memory.models import Memory, Relationship
+from memory.relationships.services import relate
 from tests.people import ADMIN, VIEWER, member
 from tests.tables import dump_project
 

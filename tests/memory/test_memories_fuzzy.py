@@ -6,9 +6,8 @@ import pytest
 
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import InvalidInput, NotFound
-from memory.memories.search.fuzzy import asked_words, nearest, own_words
-from memory.memories.selectors.fuzzy import find_fuzzy
-from memory.memories.services.memories import add_memory
+from memory.memories.fuzzy import asked_words, find_fuzzy, nearest, own_words
+from memory.memories.services import add_memory
 
 
 @pytest.fixture

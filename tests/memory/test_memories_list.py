@@ -7,8 +7,8 @@ import pytest
 
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import InvalidInput, NotFound
-from memory.memories.lists.memories import find_memories, list_memories
-from memory.memories.services.memories import add_memory, update_memory
+from memory.memories.queries import find_memories, list_memories
+from memory.memories.services import add_memory, update_memory
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from ctxhub.core.kit.clock import now
 from ctxhub.core.models import Tag
 from ctxhub.core.toolbox.dispatch import call
 from ctxhub.core.vocabulary.services.names import register_agent
-from memory.memories.sql.neighbours import turns_of
+from memory.memories.queries import turns_of
 from memory.models import Context, Memory, MemoryTag
 from tests.databases import statements_within_cpu_seconds, take_statistics
 from tests.query_plans import explained, plan_by_indexes, sorts_inside, start_compact

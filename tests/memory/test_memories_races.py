@@ -8,8 +8,8 @@ import pytest
 from ctxhub.core.events.selectors.stats import Stats
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Event, Project, Tag
-from memory.memories.services.contexts import create_context
-from memory.memories.services.memories import add_memory
+from memory.contexts.services import create_context
+from memory.memories.services import add_memory
 from memory.models import Context, Memory
 from tests.crowd import Crowd, ToolCall
 

@@ -10,7 +10,7 @@ from rest_framework.test import APIClient
 from ctxhub.core.accounts.services.access_tokens import create_token
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Membership, Project
-from memory.memories.services.memories import add_memory
+from memory.memories.services import add_memory
 from tests.hub import LiveHub, Reply, RestClient
 from tests.signed_in import sign_in
 from tests.tables import dump_project

@@ -9,15 +9,14 @@ from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import InvalidInput, NotFound
 from ctxhub.core.models import Event, Project, SearchEntry, Tag
 from ctxhub.core.search.selectors.search import search
-from memory.memories.rules.digest import digest_of, tokens_of
-from memory.memories.selectors.memories import get_memory
-from memory.memories.selectors.revisions import list_revisions, revision_item
-from memory.memories.selectors.search import search_memories
-from memory.memories.services.captures import capture
-from memory.memories.services.contexts import create_context, delete_context
-from memory.memories.services.memories import add_memory, delete_memory, restore_memory, update_memory
-from memory.memories.sql import revisions as revision_sql
-from memory.memories.sql.revisions import KEPT
+from memory.capture.services import capture
+from memory.contexts.services import create_context, delete_context
+from memory.memories import revisions
+from memory.memories.queries import get_memory
+from memory.memories.revisions import KEPT, list_revisions, revision_item
+from memory.memories.rows import digest_of, tokens_of
+from memory.memories.search import search_memories
+from memory.memories.services import add_memory, delete_memory, restore_memory, update_memory
 from memory.models import Memory, MemoryRevision
 from tests.search_index import index_is_right
 
@@ -262,7 +261,7 @@ def test_only_the_newest_states_are_kept(ada: Caller, apollo: Project) -> None:
 
 
 def test_pruned_revisions_are_not_found(ada: Caller, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(revision_sql, "KEPT", 2)
+    monkeypatch.setattr(revisions, "KEPT", 2)
     memory = add(ada, content="alpha")
     for word in ("beta", "gamma", "delta"):
         update(ada, memory, content=word)

@@ -9,7 +9,7 @@ from django.test import Client
 from ctxhub.core.admin.revisions import STATES_SHOWN
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Event, Project
-from memory.memories.services.memories import add_memory, update_memory
+from memory.memories.services import add_memory, update_memory
 from memory.models import Memory
 from tests.people import VIEWER, member
 from tests.tables import dump_project

@@ -8,8 +8,8 @@ from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import InvalidInput, NotFound
 from ctxhub.core.text.token_count import count_tokens
 from memory.decisions.services import set_decision
-from memory.memories.selectors.search import search_memories
-from memory.memories.services.memories import add_memory
+from memory.memories.search import search_memories
+from memory.memories.services import add_memory
 
 FILLER = "Nothing of this has to do with what is asked, and it goes on and on for quite a while. " * 40
 HOOKS = f"# Hooks\n\n{FILLER}\n\nuseEffect runs after React has painted; useLayoutEffect before.\n\n{FILLER}"

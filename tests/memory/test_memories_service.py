@@ -10,11 +10,11 @@ from ctxhub.core.kit.errors import InvalidInput, NotFound
 from ctxhub.core.kit.inputs import CONTENT_BYTES
 from ctxhub.core.models import Agent, Event, Project, Tag
 from ctxhub.core.search.selectors.search import search
-from memory.memories.rules.digest import tokens_of
-from memory.memories.selectors.contexts import get_context
-from memory.memories.selectors.memories import get_memory, memory_item
-from memory.memories.services.contexts import create_context
-from memory.memories.services.memories import add_memory, delete_memory, update_memory
+from memory.contexts.queries import get_context
+from memory.contexts.services import create_context
+from memory.memories.queries import get_memory, memory_item
+from memory.memories.rows import tokens_of
+from memory.memories.services import add_memory, delete_memory, update_memory
 from memory.models import Context, Memory, MemoryTag
 from tests.tables import dump_project
 

@@ -8,10 +8,10 @@ from django.db import IntegrityError, transaction
 from ctxhub.core.events.selectors.stats import Stats
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Event, Project, SearchEntry, Tag, Tally
-from memory.memories.lists.memories import list_memories
-from memory.memories.rules.digest import tokens_of
-from memory.memories.services.contexts import update_context
-from memory.memories.services.memories import add_memory
+from memory.contexts.services import update_context
+from memory.memories.queries import list_memories
+from memory.memories.rows import tokens_of
+from memory.memories.services import add_memory
 from memory.models import Context, ContextTag, Memory, MemoryTag
 
 pytestmark = pytest.mark.usefixtures("index_is_kept")

@@ -9,9 +9,9 @@ from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import InvalidInput, NotFound
 from ctxhub.core.search.selectors.spread import read_spread
 from ctxhub.core.toolbox.dispatch import call
-from memory.memories.selectors import similar as similar_memories
-from memory.memories.selectors.similar import find_similar
-from memory.memories.services.memories import add_memory, delete_memory, update_memory
+from memory.memories import similar as similar_memories
+from memory.memories.services import add_memory, delete_memory, update_memory
+from memory.memories.similar import find_similar
 from tests.hub import RestClient
 
 CACHE = "Keep the product list in Redis for five minutes, because the page is slow without it."

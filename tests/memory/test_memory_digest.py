@@ -2,8 +2,8 @@
 
 import pytest
 
-from memory.memories.models.memory import DIGEST_LENGTH
-from memory.memories.rules.digest import digest_of, tokens_of
+from memory.memories.models import DIGEST_LENGTH
+from memory.memories.rows import digest_of, tokens_of
 
 LONG = "It is kept in Redis " * 5 + "for long"
 

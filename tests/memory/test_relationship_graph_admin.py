@@ -7,7 +7,7 @@ import pytest
 from ctxhub.core.admin.graphs.layout import Box, Drawing, tall
 from ctxhub.core.admin.graphs.layout import wide as wide_with_sides
 from ctxhub.core.admin.graphs.trees import Graph, Link, Node
-from memory.memories.admin.relationship_graph import FAR_DRAWN, NEAR_DRAWN, graph_of, sides_of
+from memory.relationships.graph import FAR_DRAWN, NEAR_DRAWN, graph_of, sides_of
 
 
 def link(text: str, strength: int = 50, *, suggested: bool = False) -> Link:

@@ -11,9 +11,9 @@ from django.urls import reverse
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Event, Membership, Project
 from memory.decisions.services import delete_decision, set_decision
-from memory.memories.services.memories import add_memory
-from memory.memories.services.relationships import relate
+from memory.memories.services import add_memory
 from memory.models import Relation, Relationship
+from memory.relationships.services import relate
 from tests.people import ADMIN, MEMBER, VIEWER, member, person, signed_in
 from tests.tables import dump_project
 

@@ -11,10 +11,10 @@ from django.test.utils import CaptureQueriesContext
 from ctxhub.core.accounts.services.projects import create_project
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Project
-from memory.memories.rows.memories import MEMORIES
-from memory.memories.rows.relationships import delete_edges_of, read_edges_from, read_edges_of, read_related
-from memory.memories.sql.texts import read_texts
+from memory.memories.rows import MEMORIES
+from memory.memories.similar import read_texts
 from memory.models import Context, Memory, Relationship
+from memory.relationships.rows import delete_edges_of, read_edges_from, read_edges_of, read_related
 from tests.databases import take_statistics
 from tests.query_plans import explained, start_compact
 

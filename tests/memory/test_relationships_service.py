@@ -9,14 +9,14 @@ from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import InvalidInput, NotAllowed, NotFound
 from ctxhub.core.models import Event, Project
 from memory.constraints.services import add_constraint
+from memory.contexts.services import delete_context
 from memory.decisions.services import delete_decision, set_decision
-from memory.memories.rows.relationships import delete_edges_of
-from memory.memories.selectors import relationships as selectors
-from memory.memories.selectors.relationships import find_neighbourhood, get_ends, suggest_relationships
-from memory.memories.services.contexts import delete_context
-from memory.memories.services.memories import add_memory, delete_memory
-from memory.memories.services.relationships import find_relationships, relate, unrelate
+from memory.memories.services import add_memory, delete_memory
 from memory.models import Constraint, Decision, Relation, Relationship
+from memory.relationships import queries
+from memory.relationships.queries import find_neighbourhood, get_ends, suggest_relationships
+from memory.relationships.rows import delete_edges_of
+from memory.relationships.services import find_relationships, relate, unrelate
 
 pytestmark = pytest.mark.usefixtures("index_is_kept")
 
@@ -255,11 +255,11 @@ def test_objects_two_steps_away_are_found_at_depth_two(ada: Caller, cycle: list[
 def test_the_numbers_of_nodes_and_edges_are_limited(
     ada: Caller, cycle: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(selectors, "NODES", 3)
+    monkeypatch.setattr(queries, "NODES", 3)
     around = find_neighbourhood(ada.project_id, ("memory", cycle[2]), 5)
     assert (len(around.nodes), around.is_cut) == (3, True)
     assert all(edge.source in around.nodes and edge.target in around.nodes for edge in around.edges)
-    monkeypatch.setattr(selectors, "EDGES", 1)
+    monkeypatch.setattr(queries, "EDGES", 1)
     around = find_neighbourhood(ada.project_id, ("memory", cycle[2]), 5)
     assert (len(around.edges), around.is_cut) == (1, True)
 

@@ -11,8 +11,8 @@ from ctxhub.core.kit.errors import CtxhubError, InvalidInput, NotFound
 from ctxhub.core.models import Project
 from ctxhub.core.toolbox.dispatch import call
 from memory.decisions.services import delete_decision
-from memory.memories.services.relationships import relate, unrelate
 from memory.models import Relationship, Snapshot
+from memory.relationships.services import relate, unrelate
 from memory.snapshots.lists import list_snapshots
 from memory.snapshots.selectors.snapshots import get_snapshot, snapshot_item
 from memory.snapshots.services.snapshots import save_snapshot

@@ -13,7 +13,7 @@ from ctxhub.core.accounts.services.config import set_config
 from ctxhub.core.events.services.cleanup import cleanup
 from ctxhub.core.kit.caller import Caller, Window
 from ctxhub.core.toolbox.dispatch import call
-from memory.memories.services.memories import add_memory
+from memory.memories.services import add_memory
 from memory.models import Scratchpad
 from memory.scratchpads.services.scratchpads import create_scratchpad
 from memory.scratchpads.services.workflows import create_workflow

@@ -14,7 +14,7 @@ from ctxhub.core.text.token_count import count_tokens
 from ctxhub.core.toolbox.dispatch import call
 from memory.constraints.services import add_constraint, deactivate_constraint
 from memory.decisions.services import deprecate_decision, set_decision
-from memory.memories.services.memories import add_memory, delete_memory
+from memory.memories.services import add_memory, delete_memory
 from memory.models import Snapshot
 from memory.snapshots.services.predictions import predict_snapshots
 from messaging.services.messages import send_message

@@ -11,7 +11,7 @@ from ctxhub.core.text.headings import without_first_headings
 from ctxhub.core.text.token_count import count_tokens
 from memory.constraints.services import add_constraint
 from memory.decisions.services import set_decision
-from memory.memories.services.memories import add_memory
+from memory.memories.services import add_memory
 from sessions.briefings.rules.candidates import SHARES, Candidate
 from sessions.briefings.rules.packing import AT_MOST, LINE_TOKENS, MUSTS
 from sessions.briefings.selectors.brief import Briefing, pack_briefing

@@ -12,7 +12,7 @@ from ctxhub.core.models import Event
 from ctxhub.core.toolbox.dispatch import call
 from memory.constraints.services import add_constraint, deactivate_constraint
 from memory.decisions.services import delete_decision, deprecate_decision, set_decision
-from memory.memories.services.memories import add_memory, delete_memory, update_memory
+from memory.memories.services import add_memory, delete_memory, update_memory
 from messaging.services.messages import send_message
 from sessions.sittings.services.sessions import save_session
 from tests.memory import snapshots

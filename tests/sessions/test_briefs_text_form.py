@@ -12,7 +12,7 @@ from ctxhub.core.kit.clock import EventCursor
 from ctxhub.core.text.invisible import without_invisible
 from memory.constraints.services import add_constraint
 from memory.decisions.services import set_decision
-from memory.memories.services.memories import add_memory
+from memory.memories.services import add_memory
 from messaging.services.messages import send_message
 from sessions.briefings.rules.candidates import SHARES, Candidate
 from sessions.briefings.selectors.brief import NOTE, brief, pack_briefing

@@ -6,7 +6,7 @@ import time_machine
 
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import Caller
-from memory.memories.services.captures import capture
+from memory.capture.services import capture
 from tests.memory.test_captures_service import DECISION_TEXT
 from tests.sessions.given import REF, decide, read
 

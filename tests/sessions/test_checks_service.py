@@ -12,7 +12,7 @@ from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import InvalidInput
 from memory.constraints.services import add_constraint, deactivate_constraint
 from memory.decisions.services import deprecate_decision, set_decision
-from memory.memories.services.memories import add_memory
+from memory.memories.services import add_memory
 from tests.sessions.briefs import check
 from tracking.services.changes import record_change
 from tracking.services.leases import acquire_lease, release_leases

@@ -15,7 +15,7 @@ from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Project
 from memory.constraints.services import add_constraint
 from memory.decisions.services import delete_decision
-from memory.memories.services.memories import add_memory, update_memory
+from memory.memories.services import add_memory, update_memory
 from memory.models import Decision, MemoryRevision
 from memory.scratchpads.services.scratchpads import append_to_scratchpad, create_scratchpad, update_scratchpad
 from memory.scratchpads.services.workflows import create_workflow

@@ -24,7 +24,7 @@ from memory.decisions.services import (
     replace_decision,
     set_decision_batch,
 )
-from memory.memories.services.memories import add_memory
+from memory.memories.services import add_memory
 from memory.models import Decision
 from messaging.models import Message
 from sessions.briefings.models.writing import Writing

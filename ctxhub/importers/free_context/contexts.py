@@ -23,10 +23,10 @@ from ctxhub.importers.shared.truncating import (
     truncate_text,
 )
 from ctxhub.importers.shared.vocabulary import Vocabulary, Wanted
-from memory.memories.history.contexts import HISTORY
-from memory.memories.inputs.contexts import clean_context, is_number
-from memory.memories.models.context import STACK_LENGTH
-from memory.memories.rows.contexts import CONTEXTS, ContextRow, ids_of_names
+from memory.contexts.history import HISTORY
+from memory.contexts.inputs import clean_context, is_number
+from memory.contexts.models import STACK_LENGTH
+from memory.contexts.rows import CONTEXTS, ContextRow, ids_of_names
 from memory.models import Context
 
 GENERAL = "general"

@@ -24,11 +24,10 @@ from ctxhub.importers.shared.truncating import (
     truncate_text,
 )
 from ctxhub.importers.shared.vocabulary import Vocabulary, Wanted
-from memory.memories.history.memories import HISTORY
-from memory.memories.inputs.memories import clean_memory
-from memory.memories.models.memory import TITLE_LENGTH
-from memory.memories.rows.memories import MEMORIES, MemoryRow
-from memory.memories.rules.digest import digest_of
+from memory.memories.history import HISTORY
+from memory.memories.inputs import clean_memory
+from memory.memories.models import TITLE_LENGTH
+from memory.memories.rows import MEMORIES, MemoryRow, digest_of
 from memory.models import Difficulty, Memory, MemoryType
 
 

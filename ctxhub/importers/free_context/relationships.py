@@ -13,8 +13,8 @@ from ctxhub.importers.shared.imported import as_id
 from ctxhub.importers.shared.normalising import Normaliser
 from ctxhub.importers.shared.report import Report
 from ctxhub.importers.shared.truncating import Notes, normalise_choice
-from memory.memories.history.relationships import change_of, record_relationships
 from memory.models import Relation, Relationship
+from memory.relationships.history import change_of, record_relationships
 
 KIND = "memory"
 STRENGTH = 50

@@ -1,0 +1,1 @@
+"""Contexts: named containers of memories."""

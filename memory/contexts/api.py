@@ -1,0 +1,47 @@
+"""REST views of contexts."""
+
+from typing import Annotated, Any
+
+from ctxhub.core.api.operations import CREATED, deletes, lists, reads, writes
+from ctxhub.core.api.takes import takes
+from ctxhub.core.api.views import ProjectViewSet
+from ctxhub.core.kit.caller import WRITE
+from ctxhub.core.toolbox.argument_types import one_of
+from memory.contexts.queries import Context, ListedContext, context_item, get_context
+from memory.contexts.services import delete_context
+
+
+class CreatedContext(Context):
+    result: Annotated[str, one_of("created")]
+
+
+class ChangedContext(Context):
+    result: Annotated[str, one_of("updated", "unchanged")]
+
+
+class ContextViewSet(ProjectViewSet):
+    scopes = {"destroy": WRITE}
+
+    def item(self, context: str | int) -> dict[str, Any]:
+        return context_item(get_context(self.project_id, context))
+
+    list = lists(takes("memory", "contexts"), ListedContext, says="Contexts, the last written to first.")
+    create = writes(
+        takes("memory", "context_create"),
+        CreatedContext,
+        statuses=CREATED,
+        says="A container for memories that belong together. 409 where its name is taken.",
+    )
+    retrieve = reads(
+        Context,
+        text="description",
+        kind="context",
+        says="One context, whole, by its name or id, or some lines of its description.",
+    )
+    partial_update = writes(
+        takes("memory", "context_update", at="context"),
+        ChangedContext,
+        says="Change a context; what is left out stays as it is.\n\n"
+        "An empty text or null clears, metadata merges by key.",
+    )
+    destroy = deletes(by=delete_context, says="Remove a context and all memories in it.")

@@ -1,0 +1,1 @@
+"""Search over the lines of files, in folders that the operator allows."""

@@ -1,0 +1,92 @@
+"""Searches memories, with short excerpts that cost few tokens."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from ctxhub.core.kit.inputs import clean_choice, clean_name, clean_one_of
+from ctxhub.core.kit.listing import Listing
+from ctxhub.core.search.engines import Scope
+from ctxhub.core.search.selectors.search import Found, search
+from memory.contexts.models import STACK_LENGTH
+from memory.contexts.queries import get_context
+from memory.memories.history import stack_word, type_word
+from memory.memories.models import MemoryType
+from memory.memories.rows import LISTED, MEMORIES
+
+DETAILS = ("compact", "standard", "detailed")
+COLUMNS = (
+    *("id", "title", "excerpt", "type", "context", "stack", "score", "tokens", "lines", "size", "stale"),
+)
+# Excerpts are made of the passages that match the query best.
+EXCERPTS = "best_passages"
+
+
+def search_memories(
+    project_id: int,
+    query: str,
+    *,
+    detail: str = "compact",
+    context: str | int | None = None,
+    type: str | int | None = None,
+    stack: str | None = None,
+    tags: Sequence[str] | None = None,
+    limit: int = 10,
+) -> Listing:
+    """The memories that match best; title and excerpt keep within the token budget of `detail`.
+
+    The title of a text that a memory had before ends with "(was revision 2)".
+    """
+    detail = clean_one_of(detail, DETAILS, "detail")
+    found = search(
+        project_id,
+        query,
+        detail=detail,
+        limit=limit,
+        kinds=["memory"],
+        tags=tags,
+        within=scope_of(project_id, context=context, type=type, stack=stack),
+    )
+    return Listing(COLUMNS, _rows(project_id, found), extra=_extra(found))
+
+
+def scope_of(
+    project_id: int,
+    *,
+    context: str | int | None = None,
+    type: str | int | None = None,
+    stack: str | None = None,
+) -> Scope:
+    """The filters of a search over memories, as index terms."""
+    scope = []
+    if context not in (None, ""):
+        scope.append([f"C{get_context(project_id, context).id}"])
+    if type not in (None, ""):
+        scope.append([type_word(clean_choice(type, MemoryType, "type"))])
+    if stack:
+        scope.append([stack_word(clean_name(stack, "stack", at_most=STACK_LENGTH))])
+    return scope
+
+
+def _rows(project_id: int, found: Found) -> list[list[Any]]:
+    ids = [hit.document.owner_id or hit.document.object_id for hit in found.hits]
+    stored = MEMORIES.read(project_id, list(dict.fromkeys(ids)), LISTED)
+    return [
+        [
+            *(row.id, hit.title, hit.excerpt, row.type_label, row.context, row.stack),
+            *(hit.score, hit.tokens, hit.lines, hit.size, row.stale or None),
+        ]
+        for row_id, hit in zip(ids, found.hits, strict=True)
+        if (row := stored.get(row_id))
+    ]
+
+
+def _extra(found: Found) -> dict[str, Any]:
+    tokens = sum(hit.tokens for hit in found.hits)
+    did_you_mean = found.search.did_you_mean if found.search else None
+    return {
+        **found.total,
+        "total_tokens": tokens,
+        "avg_tokens": round(tokens / len(found.hits)) if found.hits else 0,
+        "meta": {"search_method": found.method, "excerpt_strategy": EXCERPTS},
+        **({"did_you_mean": did_you_mean} if did_you_mean else {}),
+    }

@@ -1,0 +1,1 @@
+"""Relationships between objects of any kind."""
