@@ -82,8 +82,8 @@ def _fill(size: int) -> list[int]:
     from benchmarks.seeding import tidy
     from ctxhub.core.accounts.services.projects import create_project
     from ctxhub.core.kit.caller import Caller
-    from memory.scratchpads.services.scratchpads import create_scratchpad
-    from memory.scratchpads.services.workflows import create_workflow
+    from memory.scratchpads.services import create_scratchpad
+    from memory.workflows.services import create_workflow
 
     call_command("migrate", verbosity=0)
     caller, prose = Caller(project=create_project(slug="bench"), agent="bench"), Prose(seed=5)

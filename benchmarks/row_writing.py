@@ -56,7 +56,7 @@ class RowWriter:
     def rewrite(self, row: Row, place: int) -> None:
         """Write a later text of the row."""
         from memory.memories.services import update_memory
-        from memory.scratchpads.services.scratchpads import update_scratchpad
+        from memory.scratchpads.services import update_scratchpad
 
         caller, text = self._speaking(row), row.texts[place]
         match row.kind:
@@ -118,8 +118,8 @@ class RowWriter:
         return f"memory:{answer['id']}"
 
     def _create_scratchpad(self, row: Row) -> str:
-        from memory.scratchpads.services.scratchpads import create_scratchpad
-        from memory.scratchpads.services.workflows import create_workflow
+        from memory.scratchpads.services import create_scratchpad
+        from memory.workflows.services import create_workflow
 
         caller = self._speaking(row)
         if row.context not in self._workflows:

@@ -160,8 +160,8 @@ class SmallWork:
             brief(caller=caller, task=f"Change {path(hour)}: {texts.CHOICES[hour % len(texts.CHOICES)]}")
 
     def _create_pads(self, caller: "Caller") -> None:
-        from memory.scratchpads.services.scratchpads import create_scratchpad
-        from memory.scratchpads.services.workflows import create_workflow
+        from memory.scratchpads.services import create_scratchpad
+        from memory.workflows.services import create_workflow
 
         for number in range(WORKFLOWS):
             name = LONG_WORD if number == 5 else f"Release {number}"
@@ -171,7 +171,7 @@ class SmallWork:
                 self.pads.append(made["scratchpad_id"])
 
     def _append(self, caller: "Caller", hour: int) -> None:
-        from memory.scratchpads.services.scratchpads import append_to_scratchpad
+        from memory.scratchpads.services import append_to_scratchpad
 
         pad = self.pads[hour % len(self.pads)]
         append_to_scratchpad(

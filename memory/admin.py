@@ -7,9 +7,9 @@ import memory.decisions.timeline
 import memory.memories.admin
 import memory.overview
 import memory.relationships.admin
-import memory.scratchpads.admin.needs
-import memory.scratchpads.admin.scratchpads
-import memory.scratchpads.admin.workflows
+import memory.scratchpads.admin
+import memory.scratchpads.needs
 import memory.snapshots.admin.snapshots
 import memory.statistics.admin
 import memory.templates.admin
+import memory.workflows.admin

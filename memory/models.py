@@ -12,11 +12,11 @@ from memory.decisions.models import (
 )
 from memory.memories.models import Difficulty, Memory, MemoryRevision, MemoryTag, MemoryType
 from memory.relationships.models import Relation, Relationship
-from memory.scratchpads.models.scratchpad import PadChange, Scratchpad, ScratchpadRevision
-from memory.scratchpads.models.workflow import Workflow
+from memory.scratchpads.models import PadChange, Scratchpad, ScratchpadRevision
 from memory.snapshots.models.prediction import PredictionOutcome, PredictionWeights
 from memory.snapshots.models.snapshot import ActionType, Snapshot, SnapshotDependency, SnapshotTag, Tier
 from memory.templates.models import DecisionTemplate
+from memory.workflows.models import Workflow
 
 __all__ = [
     "ActionType",

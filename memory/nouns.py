@@ -56,19 +56,11 @@ from memory.models import (
 from memory.relationships.cause_links import LINKS as RELATIONSHIP_LINKS
 from memory.relationships.queries import open_relationships
 from memory.relationships.services import link_cause
-from memory.scratchpads.history.scratchpads import HISTORY as SCRATCHPAD_HISTORY
-from memory.scratchpads.history.workflows import HISTORY as WORKFLOW_HISTORY
-from memory.scratchpads.search.scratchpads import earlier_scratchpad_documents
-from memory.scratchpads.selectors.scratchpads import contents_at, open_scratchpads
-from memory.scratchpads.selectors.workflows import open_workflows
-from memory.scratchpads.services.scratchpads import delete_scratchpads, find_deletable_scratchpads
-from memory.scratchpads.services.workflows import (
-    delete_workflows,
-    find_deletable_workflows,
-    pads_along,
-    sizes_of_workflows,
-)
-from memory.scratchpads.sql.revisions import replaced_ids
+from memory.scratchpads.history import HISTORY as SCRATCHPAD_HISTORY
+from memory.scratchpads.history import earlier_scratchpad_documents
+from memory.scratchpads.queries import contents_at, open_scratchpads
+from memory.scratchpads.revisions import replaced_ids
+from memory.scratchpads.services import delete_scratchpads, find_deletable_scratchpads
 from memory.snapshots.history import HISTORY as SNAPSHOT_HISTORY
 from memory.snapshots.rows import SnapshotRow
 from memory.snapshots.selectors.snapshots import open_snapshots
@@ -82,6 +74,14 @@ from memory.snapshots.sql.cause_links import LINKS as SNAPSHOT_LINKS
 from memory.snapshots.sql.cause_links import read_heads as read_snapshot_heads
 from memory.templates.history import HISTORY as TEMPLATE_HISTORY
 from memory.templates.queries import open_templates
+from memory.workflows.history import HISTORY as WORKFLOW_HISTORY
+from memory.workflows.queries import open_workflows
+from memory.workflows.services import (
+    delete_workflows,
+    find_deletable_workflows,
+    pads_along,
+    sizes_of_workflows,
+)
 
 
 def count_decisions(stats: Stats) -> list[int]:

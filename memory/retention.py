@@ -1,8 +1,8 @@
 """Registers the cleanup tasks of the memory app."""
 
 from ctxhub.core.events.services.cleanup import cleanup_tasks
-from memory.scratchpads.services.workflows import clean_workflows
 from memory.snapshots.retention import clean_snapshots
+from memory.workflows.services import clean_workflows
 
 cleanup_tasks += [
     lambda project_id, now, config: clean_workflows(project_id, now, config.scratchpad_days),

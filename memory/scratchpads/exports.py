@@ -6,9 +6,9 @@ from ctxhub.core.kit.errors import InvalidInput
 from ctxhub.core.transfer import cleaners
 from ctxhub.core.transfer.declaration import Exported, Part, Shifts, Values, register
 from ctxhub.core.transfer.links import shifted
-from memory.scratchpads.models.scratchpad import Scratchpad, ScratchpadRevision
-from memory.scratchpads.models.workflow import Workflow
-from memory.scratchpads.rows.workflows import is_kept
+from memory.scratchpads.models import Scratchpad, ScratchpadRevision
+from memory.workflows.models import Workflow
+from memory.workflows.rows import is_kept
 
 
 def _kept(values: Values) -> Values:

@@ -27,12 +27,12 @@ from ctxhub.core.toolbox.argument_types import (
     Says,
     Tail,
 )
-from memory.scratchpads.selectors import scratchpads as selectors
-from memory.scratchpads.selectors.answers import open_many, open_one, open_revision
-from memory.scratchpads.selectors.search import search_scratchpads
-from memory.scratchpads.selectors.workflows import list_workflows
-from memory.scratchpads.services import scratchpads as services
-from memory.scratchpads.services import workflows
+from memory.scratchpads import queries
+from memory.scratchpads import services as scratchpads_services
+from memory.scratchpads.queries import open_many, open_one, open_revision
+from memory.scratchpads.search import search_scratchpads
+from memory.workflows import services as workflows_services
+from memory.workflows.queries import list_workflows
 
 tool(
     "scratchpad",
@@ -94,13 +94,13 @@ def create_workflow(
     caller: Caller,
     name: OptionalName | None = None,
     metadata: Annotated[Object, About('{"keep": "never"} spares it for ever.')] | None = None,
-) -> workflows.CreateWorkflowAnswer:
+) -> workflows_services.CreateWorkflowAnswer:
     """Begin a piece of work whose agents share up to 50 pads.
 
     A workflow that nobody writes to for some days (scratchpad_days) is cleaned; metadata {"keep":"never"}
     spares it.
     """
-    return workflows.create_workflow(caller=caller, name=name, metadata=metadata)
+    return workflows_services.create_workflow(caller=caller, name=name, metadata=metadata)
 
 
 @action(
@@ -133,9 +133,11 @@ def workflows_(
     example={"workflow_id": 2},
     also_known_as=("update-workflow-status", "close", "finish"),
 )
-def close_workflow(caller: Caller, workflow_id: WorkflowId, reopen: bool = False) -> workflows.WorkflowAnswer:
+def close_workflow(
+    caller: Caller, workflow_id: WorkflowId, reopen: bool = False
+) -> workflows_services.WorkflowAnswer:
     """From now on its pads can only be read; reopen lets them be written to again."""
-    return workflows.close_workflow(caller=caller, workflow_id=workflow_id, reopen=reopen)
+    return workflows_services.close_workflow(caller=caller, workflow_id=workflow_id, reopen=reopen)
 
 
 # -- Pads ------------------------------------------------------------------------------------------
@@ -153,9 +155,11 @@ def create(
     workflow_id: WorkflowId,
     name: Annotated[str, About(schema=NAME)],
     content: Annotated[str, About("What does not fit into 1,048,576 bytes is cut.", ANY_LENGTH)] | None = "",
-) -> services.CreatePadAnswer:
+) -> scratchpads_services.CreatePadAnswer:
     """Begin a pad in a workflow. It holds 1,048,576 bytes; `warning` says what was cut off."""
-    return services.create_scratchpad(caller=caller, workflow_id=workflow_id, name=name, content=content)
+    return scratchpads_services.create_scratchpad(
+        caller=caller, workflow_id=workflow_id, name=name, content=content
+    )
 
 
 @action(
@@ -173,7 +177,7 @@ def list_(
     cursor: Cursor | None = None,
 ) -> Listing:
     """The pads of a workflow in the order of their creation; none of an unknown one."""
-    return selectors.list_scratchpads(
+    return queries.list_scratchpads(
         caller.project_id, workflow_id, include_content=include_content, by=by, limit=limit, cursor=cursor
     )
 
@@ -218,12 +222,12 @@ def append(
     scratchpad_id: PadId,
     content: Annotated[str, About(schema=AT_LEAST_A_CHARACTER)],
     separator: Annotated[str, About("Stands between; left out: a blank line.")] | None = None,
-) -> services.AppendAnswer:
+) -> scratchpads_services.AppendAnswer:
     """Add to the end of a pad; nobody's lines are lost, however many write at once.
 
     The separator, a blank line unless said, stands between what is there and what is new.
     """
-    return services.append_to_scratchpad(
+    return scratchpads_services.append_to_scratchpad(
         caller=caller, scratchpad_id=scratchpad_id, content=content, separator=separator
     )
 
@@ -249,7 +253,7 @@ def update(
     end: Annotated[Number, About("The last line replaced; left out: line.")] | None = None,
     section: Annotated[str, About("The text of a heading.")] | None = None,
     expected_length: ExpectedLength | None = None,
-) -> services.UpdateAnswer:
+) -> scratchpads_services.UpdateAnswer:
     """Change a pad: replace all, insert before a line, replace_lines line to end, a section, append_section.
 
     Without mode, `section` means section, `line` and `end` replace_lines, `line` alone insert, none of them
@@ -259,7 +263,7 @@ def update(
     With expected_length (characters, as answers and lists say) nothing is written over that you have not
     read. revisions shows what was there before, restore brings it back.
     """
-    return services.update_scratchpad(
+    return scratchpads_services.update_scratchpad(
         caller=caller,
         scratchpad_id=scratchpad_id,
         content=content,
@@ -295,7 +299,7 @@ def revisions(
         return open_revision(caller.project_id, scratchpad_id, revision, lines=lines, tail=tail)
     if lines is not None or tail is not None:
         raise InvalidInput("lines and tail read one revision.", missing=["revision"])
-    return selectors.list_revisions(caller.project_id, scratchpad_id, limit=limit, cursor=cursor)
+    return queries.list_revisions(caller.project_id, scratchpad_id, limit=limit, cursor=cursor)
 
 
 @action(
@@ -309,9 +313,9 @@ def revisions(
 )
 def restore(
     caller: Caller, scratchpad_id: PadId, revision: Number, expected_length: ExpectedLength | None = None
-) -> services.RestorePadAnswer:
+) -> scratchpads_services.RestorePadAnswer:
     """Make a pad's text what it was at a revision; restoring the one before undoes that."""
-    return services.restore_scratchpad(
+    return scratchpads_services.restore_scratchpad(
         caller=caller, scratchpad_id=scratchpad_id, revision=revision, expected_length=expected_length
     )
 

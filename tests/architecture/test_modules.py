@@ -10,6 +10,7 @@ APPS = ("memory", "messaging", "tracking", "sessions")
 NOUNS = (
     *("memory/constraints", "memory/decisions", "memory/templates"),
     *("memory/memories", "memory/contexts", "memory/relationships"),
+    *("memory/scratchpads", "memory/workflows"),
 )
 FEATURES = ("memory/statistics", "memory/suggestions", "memory/capture", "memory/grep")
 MODULES = ("models", "rows", "queries", "history", "services", "tools", "api", "admin")

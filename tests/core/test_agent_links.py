@@ -19,7 +19,7 @@ from ctxhub.core.toolbox.dispatch import call
 from ctxhub.core.use.tally import EMPTY_SEARCHES, WRITER, Call, found_nothing
 from memory.memories.services import add_memory, update_memory
 from memory.models import Decision
-from memory.scratchpads.services.scratchpads import create_scratchpad, update_scratchpad
+from memory.scratchpads.services import create_scratchpad, update_scratchpad
 from messaging.models import Message
 from sessions.briefings.services.recording import WRITER as GIVEN
 from tests.messaging.mail import known, send

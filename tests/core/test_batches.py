@@ -27,9 +27,9 @@ from memory.contexts.services import create_context, delete_context
 from memory.memories.history import HISTORY as MEMORIES
 from memory.memories.rows import MemoryRow
 from memory.models import Context, Memory, Scratchpad, Workflow
-from memory.scratchpads.history.scratchpads import HISTORY as PADS
-from memory.scratchpads.rows.scratchpads import PadRow
-from memory.scratchpads.services.workflows import create_workflow, delete_workflow
+from memory.scratchpads.history import HISTORY as PADS
+from memory.scratchpads.rows import PadRow
+from memory.workflows.services import create_workflow, delete_workflow
 from messaging.models import Message
 from tests.search_index import index_is_right
 from tests.tallies import counted, tallied

@@ -19,7 +19,7 @@ from ctxhub.core.kit.rows import Computed, Derived, Row, Table
 from ctxhub.core.models import Category, Layer, Project, Scope, Tag
 from ctxhub.core.registry import Noun
 from memory.models import Constraint, Context
-from memory.scratchpads.rows.scratchpads import PADS
+from memory.scratchpads.rows import PADS
 from tests.rows import RULES, Rule
 
 # Columns that link tables duplicate for the order of a list. Any other is a mistake, or needs a line here.

@@ -21,7 +21,7 @@ from memory.decisions.services import delete_decision, set_decision
 from memory.memories.services import delete_memory
 from memory.models import Decision, Memory, Relationship
 from memory.relationships.services import relate
-from memory.scratchpads.services.workflows import create_workflow
+from memory.workflows.services import create_workflow
 from messaging.models import Message, RequestState
 from messaging.services.requests import finish_request
 from sessions.sittings.services.sessions import save_session

@@ -19,8 +19,8 @@ from ctxhub.core.toolbox.dispatch import call
 from memory.decisions.services import set_decision
 from memory.memories.services import add_memory
 from memory.relationships.services import relate
-from memory.scratchpads.services.scratchpads import create_scratchpad
-from memory.scratchpads.services.workflows import create_workflow
+from memory.scratchpads.services import create_scratchpad
+from memory.workflows.services import create_workflow
 from sessions.sittings.services.sessions import save_session
 from tests.hub import McpClient, RestClient
 from tests.memory.saved import NOON, saved

@@ -16,7 +16,7 @@ from ctxhub.core.toolbox.dispatch import as_text, call
 from memory.constraints.services import add_constraint
 from memory.decisions.services import set_decision
 from memory.memories.services import add_memory, update_memory
-from memory.scratchpads.services.scratchpads import update_scratchpad
+from memory.scratchpads.services import update_scratchpad
 from messaging.services.messages import send_message
 from tests.hostile_texts import CORPUS
 from tests.hub import McpClient, RestClient

@@ -31,15 +31,10 @@ from memory.models import (
     Workflow,
 )
 from memory.relationships.services import relate, unrelate
-from memory.scratchpads.services.scratchpads import create_scratchpad, delete_scratchpad, update_scratchpad
-from memory.scratchpads.services.workflows import (
-    close_workflow,
-    create_workflow,
-    delete_workflow,
-    update_workflow,
-)
+from memory.scratchpads.services import create_scratchpad, delete_scratchpad, update_scratchpad
 from memory.snapshots.services.snapshots import delete_snapshot, save_snapshot
 from memory.templates.services import change_template, delete_template, set_template
+from memory.workflows.services import close_workflow, create_workflow, delete_workflow, update_workflow
 from messaging.models import Delivery, Message, RequestState
 from messaging.services.messages import send_message
 from messaging.services.receipts import acknowledge_messages, read_messages_of

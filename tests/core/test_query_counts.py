@@ -22,11 +22,11 @@ from memory.decisions.services import deprecate_decision, set_decision, set_deci
 from memory.memories.services import add_memory, update_memory
 from memory.models import Constraint, Memory, Scratchpad, Snapshot, Workflow
 from memory.relationships.services import relate
-from memory.scratchpads.services.scratchpads import append_to_scratchpad, create_scratchpad
-from memory.scratchpads.services.workflows import create_workflow
+from memory.scratchpads.services import append_to_scratchpad, create_scratchpad
 from memory.snapshots.services.predictions import predict_snapshots
 from memory.snapshots.services.snapshots import save_snapshot
 from memory.templates.services import set_template
+from memory.workflows.services import create_workflow
 from messaging.models import Message
 from messaging.services.messages import send_message_batch
 from sessions.sittings.services import calls

@@ -26,9 +26,9 @@ from memory.constraints.services import add_constraint
 from memory.decisions.services import set_decision
 from memory.memories.services import add_memory
 from memory.models import Decision
-from memory.scratchpads.services.scratchpads import append_to_scratchpad, create_scratchpad
-from memory.scratchpads.services.workflows import create_workflow
+from memory.scratchpads.services import append_to_scratchpad, create_scratchpad
 from memory.snapshots.services.snapshots import save_snapshot
+from memory.workflows.services import create_workflow
 from messaging.services.messages import send_message
 from sessions.sittings.services.sessions import save_session
 from tests.search_index import index_is_right

@@ -56,10 +56,10 @@ from memory.models import (
     Workflow,
 )
 from memory.relationships.services import relate
-from memory.scratchpads.services.scratchpads import create_scratchpad
-from memory.scratchpads.services.workflows import create_workflow
+from memory.scratchpads.services import create_scratchpad
 from memory.snapshots.services.snapshots import save_snapshot
 from memory.templates.services import set_template
+from memory.workflows.services import create_workflow
 from messaging.models import Message
 from messaging.services.messages import send_message
 from sessions.models import Access, AgentSession, Briefing, ResourceDependency

@@ -15,13 +15,13 @@ from ctxhub.core.search.services.index import forget
 from ctxhub.core.search.services.reindexing import index_missing, reindex
 from memory.decisions.services import delete_decision, deprecate_decision, set_decision
 from memory.models import Decision, DecisionRevision, Scratchpad, ScratchpadRevision
-from memory.scratchpads.services.scratchpads import (
+from memory.scratchpads import revisions
+from memory.scratchpads.services import (
     append_to_scratchpad,
     delete_scratchpad,
     restore_scratchpad,
     update_scratchpad,
 )
-from memory.scratchpads.sql import revisions as pad_states
 from tests.hub import McpClient, RestClient
 from tests.memory.pads import pad_of
 from tests.people import member
@@ -273,7 +273,7 @@ def test_earlier_text_of_a_renamed_scratchpad_is_found_under_the_new_name(
 def test_pruned_revisions_are_not_found(
     ada: Caller, apollo: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(pad_states, "WHOLE_KEPT", 2)
+    monkeypatch.setattr(revisions, "WHOLE_KEPT", 2)
     pad = pad_of(ada, "alpha")
     for word in ("beta", "gamma", "delta"):
         update_scratchpad(caller=ada, scratchpad_id=pad, content=word)

@@ -17,8 +17,8 @@ from ctxhub.core.templatetags.refs import linked
 from memory.constraints.services import add_constraint
 from memory.decisions.services import set_decision
 from memory.memories.services import add_memory
-from memory.scratchpads.services.scratchpads import create_scratchpad
-from memory.scratchpads.services.workflows import create_workflow
+from memory.scratchpads.services import create_scratchpad
+from memory.workflows.services import create_workflow
 from tests.core.linked import decide, done, remember
 from tests.hostile import HOSTILE
 from tests.memory.snapshots import save

@@ -9,8 +9,8 @@ from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Project
 from memory.memories.services import add_memory
 from memory.models import Scratchpad
-from memory.scratchpads.services.scratchpads import append_to_scratchpad, create_scratchpad, update_scratchpad
-from memory.scratchpads.services.workflows import create_workflow
+from memory.scratchpads.services import append_to_scratchpad, create_scratchpad, update_scratchpad
+from memory.workflows.services import create_workflow
 from tests.e2e.test_admin import go, sign_in
 from tests.hostile import HOSTILE
 from tests.hub import LiveHub

@@ -13,8 +13,8 @@ from ctxhub.core.kit.caller import Caller, acting
 from ctxhub.core.toolbox.dispatch import call
 from memory.constraints.services import delete_constraint
 from memory.decisions.services import change_decision, replace_decision
-from memory.scratchpads.services.workflows import update_workflow
 from memory.templates.services import change_template, delete_template, replace_template
+from memory.workflows.services import update_workflow
 from tests.core.test_query_counts import ASKED, fill, full_workflow, oldest_constraint
 from tests.databases import rolled_back
 from tests.golden.comparing import compare

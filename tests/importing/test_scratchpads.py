@@ -19,9 +19,9 @@ from ctxhub.core.kit.inputs import CONTENT_BYTES
 from ctxhub.core.models import Event, Project
 from ctxhub.importers.shared import batching
 from memory.models import Scratchpad, Workflow
-from memory.scratchpads.selectors.scratchpads import content_at, list_revisions
-from memory.scratchpads.services.scratchpads import append_to_scratchpad, update_scratchpad
-from memory.scratchpads.services.workflows import clean_workflows, close_workflow, update_workflow
+from memory.scratchpads.queries import content_at, list_revisions
+from memory.scratchpads.services import append_to_scratchpad, update_scratchpad
+from memory.workflows.services import clean_workflows, close_workflow, update_workflow
 from tests.importing.old_pads import SCHEMAS, OldPads
 from tests.search_index import index_is_right
 from tests.sqlew.importing import Import, imported

@@ -5,8 +5,8 @@ from typing import Any
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Event, Project
 from memory.models import PadChange, Scratchpad, ScratchpadRevision
-from memory.scratchpads.services.scratchpads import create_scratchpad
-from memory.scratchpads.services.workflows import create_workflow
+from memory.scratchpads.services import create_scratchpad
+from memory.workflows.services import create_workflow
 from tests.tallies import counted, tallied
 
 LIMIT = 1_048_576

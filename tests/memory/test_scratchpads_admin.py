@@ -16,8 +16,8 @@ from ctxhub.core.admin.revisions import STATES_SHOWN
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Event, Project
 from memory.models import Scratchpad, ScratchpadRevision
-from memory.scratchpads.services.scratchpads import append_to_scratchpad, create_scratchpad, update_scratchpad
-from memory.scratchpads.services.workflows import close_workflow, create_workflow
+from memory.scratchpads.services import append_to_scratchpad, create_scratchpad, update_scratchpad
+from memory.workflows.services import close_workflow, create_workflow
 from tests.people import ADMIN, VIEWER, member
 from tests.tables import dump_project
 from tests.timing import within_cpu_seconds

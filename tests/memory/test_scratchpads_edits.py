@@ -8,8 +8,8 @@ from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import InvalidInput
 from ctxhub.core.text.lines import split_lines
 from memory.models import PadChange
-from memory.scratchpads.rules.edits import Mode, edited
-from memory.scratchpads.services.scratchpads import update_scratchpad
+from memory.scratchpads.edits import Mode, edited
+from memory.scratchpads.services import update_scratchpad
 from tests.memory.pads import CONTRADICTIONS, INFERRED_MODES, SECTIONS, content_of, pad_of, revisions_of
 
 THREE = "one\ntwo\nthree"

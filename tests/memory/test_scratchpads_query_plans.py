@@ -12,7 +12,7 @@ from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.toolbox.dispatch import call
 from memory.models import PadChange, Scratchpad, ScratchpadRevision, Workflow
-from memory.scratchpads.rows.workflows import idle_workflows
+from memory.workflows.rows import idle_workflows
 from tests.query_plans import explained, plan_by_indexes, sorts_inside, start_compact
 
 FIRST, NEXT = "first", "next"

@@ -7,7 +7,7 @@ import pytest
 
 from ctxhub.core.kit.caller import Caller
 from memory.models import Scratchpad
-from memory.scratchpads.selectors.scratchpads import content_at
+from memory.scratchpads.queries import content_at
 from tests.crowd import Crowd, ToolCall
 from tests.memory.pads import (
     assert_counters_are_right,

@@ -9,8 +9,8 @@ from ctxhub.core.kit.answers import MAX_TOKENS, size
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import InvalidInput
 from ctxhub.core.toolbox.dispatch import call
-from memory.scratchpads.selectors.scratchpads import list_scratchpads
-from memory.scratchpads.services.scratchpads import append_to_scratchpad, update_scratchpad
+from memory.scratchpads.queries import list_scratchpads
+from memory.scratchpads.services import append_to_scratchpad, update_scratchpad
 from tests.memory.pads import new_workflow, pad_of
 from tests.timing import within_cpu_seconds
 

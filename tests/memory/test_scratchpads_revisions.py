@@ -7,14 +7,10 @@ import pytest
 
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import InvalidInput, NotFound
-from memory.scratchpads.selectors.scratchpads import content_at, find_revision, list_revisions
-from memory.scratchpads.services.scratchpads import (
-    append_to_scratchpad,
-    restore_scratchpad,
-    update_scratchpad,
-)
-from memory.scratchpads.sql import revisions as revision_sql
-from memory.scratchpads.sql.revisions import WHOLE_KEPT
+from memory.scratchpads import revisions
+from memory.scratchpads.queries import content_at, find_revision, list_revisions
+from memory.scratchpads.revisions import WHOLE_KEPT
+from memory.scratchpads.services import append_to_scratchpad, restore_scratchpad, update_scratchpad
 from tests.memory.pads import content_of, events_of, pad_of, revisions_of, stored
 
 pytestmark = pytest.mark.usefixtures("index_is_kept")
@@ -137,7 +133,7 @@ def test_only_the_newest_whole_texts_are_kept(ada: Caller) -> None:
 
 
 def test_only_the_newest_appends_are_kept(ada: Caller, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(revision_sql, "KEPT", limit := 200)
+    monkeypatch.setattr(revisions, "KEPT", limit := 200)
     pad = pad_of(ada, "0")
     for n in range(1, limit + 105):
         append(ada, pad, str(n))

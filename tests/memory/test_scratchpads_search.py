@@ -7,9 +7,9 @@ import pytest
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import InvalidInput
 from ctxhub.core.search.excerpts import Wanted
-from memory.scratchpads.selectors.search import marked, search_scratchpads
-from memory.scratchpads.services.scratchpads import append_to_scratchpad, delete_scratchpad, update_scratchpad
-from memory.scratchpads.services.workflows import close_workflow
+from memory.scratchpads.search import marked, search_scratchpads
+from memory.scratchpads.services import append_to_scratchpad, delete_scratchpad, update_scratchpad
+from memory.workflows.services import close_workflow
 from tests.memory.pads import new_workflow, pad_of
 
 pytestmark = pytest.mark.usefixtures("index_is_kept")

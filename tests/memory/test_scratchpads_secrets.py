@@ -8,11 +8,7 @@ import pytest
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import InvalidInput
 from ctxhub.core.models import Project
-from memory.scratchpads.services.scratchpads import (
-    append_to_scratchpad,
-    restore_scratchpad,
-    update_scratchpad,
-)
+from memory.scratchpads.services import append_to_scratchpad, restore_scratchpad, update_scratchpad
 from tests.hub import McpClient, RestClient
 from tests.memory.pads import content_of, pad_of
 from tests.tables import dump_project

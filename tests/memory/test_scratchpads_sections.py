@@ -6,8 +6,8 @@ import pytest
 
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import InvalidInput
-from memory.scratchpads.rules.edits import Mode, edited
-from memory.scratchpads.services.scratchpads import append_to_scratchpad, update_scratchpad
+from memory.scratchpads.edits import Mode, edited
+from memory.scratchpads.services import append_to_scratchpad, update_scratchpad
 from tests.hub import McpClient, RestClient
 from tests.memory.pads import content_of, pad_of
 

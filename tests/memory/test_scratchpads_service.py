@@ -10,8 +10,8 @@ import time_machine
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import Conflict, InvalidInput, LimitReached, NotFound
 from ctxhub.core.models import Event
-from memory.scratchpads.selectors.scratchpads import get_scratchpad, list_scratchpads
-from memory.scratchpads.services.scratchpads import (
+from memory.scratchpads.queries import get_scratchpad, list_scratchpads
+from memory.scratchpads.services import (
     append_to_scratchpad,
     create_scratchpad,
     delete_scratchpad,

@@ -8,8 +8,8 @@ from django.db import IntegrityError, transaction
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Event, Project
 from memory.models import PadChange, Scratchpad, ScratchpadRevision, Workflow
-from memory.scratchpads.selectors.scratchpads import content_at
-from memory.scratchpads.services.scratchpads import append_to_scratchpad, update_scratchpad
+from memory.scratchpads.queries import content_at
+from memory.scratchpads.services import append_to_scratchpad, update_scratchpad
 from tests.memory.pads import assert_counters_are_right, content_of, events_of, pad_of, revisions_of
 
 pytestmark = pytest.mark.usefixtures("index_is_kept")

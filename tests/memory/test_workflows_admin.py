@@ -11,8 +11,8 @@ from django.urls import reverse
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Event, Membership, Project
 from memory.models import Scratchpad, Workflow
-from memory.scratchpads.services.scratchpads import append_to_scratchpad, create_scratchpad
-from memory.scratchpads.services.workflows import close_workflow, create_workflow
+from memory.scratchpads.services import append_to_scratchpad, create_scratchpad
+from memory.workflows.services import close_workflow, create_workflow
 from tests.people import ADMIN, MEMBER, VIEWER, member, person, signed_in, superuser
 from tests.tables import dump_project
 

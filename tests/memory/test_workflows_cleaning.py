@@ -15,9 +15,9 @@ from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Event, SearchEntry
 from memory.models import Scratchpad, ScratchpadRevision, Workflow
-from memory.scratchpads.services import workflows
-from memory.scratchpads.services.scratchpads import append_to_scratchpad, update_scratchpad
-from memory.scratchpads.services.workflows import close_workflow, update_workflow
+from memory.scratchpads.services import append_to_scratchpad, update_scratchpad
+from memory.workflows import services
+from memory.workflows.services import close_workflow, update_workflow
 from tests.memory.pads import assert_counters_are_right, new_workflow, pad_of
 
 pytestmark = pytest.mark.usefixtures("index_is_kept")
@@ -121,13 +121,13 @@ def test_a_batch_is_limited_and_the_command_deletes_all(ada: Caller, time: Any) 
     for n in range(45):
         new_workflow(ada, f"w{n}")
     time.shift(8 * DAYS)
-    assert retention._clean_batch(ada.project_id, clock.now()) == {"workflows": workflows.CLEANED_AT_ONCE}
+    assert retention._clean_batch(ada.project_id, clock.now()) == {"workflows": services.CLEANED_AT_ONCE}
     call_command("cleanup", "--project", "apollo")
     assert remaining(ada) == []
 
 
 def test_a_batch_is_limited_by_bytes(ada: Caller, time: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(workflows, "CLEANED_BYTES", 25)
+    monkeypatch.setattr(services, "CLEANED_BYTES", 25)
     for n in range(4):
         pad_of(ada, "x" * 10, workflow=new_workflow(ada, f"w{n}"))
     pad_of(ada, "x" * 100, workflow=new_workflow(ada, "large"))

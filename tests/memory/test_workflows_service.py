@@ -12,20 +12,15 @@ from ctxhub.core.kit.errors import Conflict, InvalidInput, NotFound
 from ctxhub.core.kit.unset import UNSET
 from ctxhub.core.models import Event, SearchEntry
 from memory.models import Scratchpad, ScratchpadRevision, Workflow
-from memory.scratchpads.selectors.workflows import get_workflow, list_workflows, workflow_item
-from memory.scratchpads.services.scratchpads import (
+from memory.scratchpads.services import (
     append_to_scratchpad,
     create_scratchpad,
     delete_scratchpad,
     restore_scratchpad,
     update_scratchpad,
 )
-from memory.scratchpads.services.workflows import (
-    close_workflow,
-    create_workflow,
-    delete_workflow,
-    update_workflow,
-)
+from memory.workflows.queries import get_workflow, list_workflows, workflow_item
+from memory.workflows.services import close_workflow, create_workflow, delete_workflow, update_workflow
 from tests.memory.pads import assert_counters_are_right, events_of, new_workflow, pad_of, stored
 
 pytestmark = pytest.mark.usefixtures("index_is_kept")

@@ -17,8 +17,8 @@ from memory.constraints.services import add_constraint
 from memory.decisions.services import delete_decision
 from memory.memories.services import add_memory, update_memory
 from memory.models import Decision, MemoryRevision
-from memory.scratchpads.services.scratchpads import append_to_scratchpad, create_scratchpad, update_scratchpad
-from memory.scratchpads.services.workflows import create_workflow
+from memory.scratchpads.services import append_to_scratchpad, create_scratchpad, update_scratchpad
+from memory.workflows.services import create_workflow
 from messaging.services.messages import send_message
 from sessions.briefings.models.briefing import Briefing
 from sessions.sittings.services.restoring import restore_session

@@ -10,7 +10,7 @@ from ctxhub.importers.scratchpads.reader import OldPads
 from ctxhub.importers.scratchpads.workflows import choose_workflows, clean_workflows, write_workflows
 from ctxhub.importers.shared.normalising import Normaliser
 from ctxhub.importers.shared.report import Report, record_import
-from memory.scratchpads.rows.workflows import touch_workflows
+from memory.workflows.rows import touch_workflows
 
 KINDS = ("workflows", "scratchpads")
 

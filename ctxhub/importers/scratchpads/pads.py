@@ -18,9 +18,9 @@ from ctxhub.importers.shared.normalising import Normaliser
 from ctxhub.importers.shared.report import Report
 from ctxhub.importers.shared.truncating import Notes, cleaned_name, truncate_text
 from memory.models import Scratchpad
-from memory.scratchpads.history.scratchpads import ScratchpadHistory
-from memory.scratchpads.rows.scratchpads import PADS, PadRow
-from memory.scratchpads.services.scratchpads import PADS_IN_WORKFLOW
+from memory.scratchpads.history import ScratchpadHistory
+from memory.scratchpads.rows import PADS, PadRow
+from memory.scratchpads.services import PADS_IN_WORKFLOW
 
 
 class ImportedHistory(ScratchpadHistory):

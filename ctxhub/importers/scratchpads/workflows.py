@@ -15,8 +15,8 @@ from ctxhub.importers.shared.normalising import Normaliser
 from ctxhub.importers.shared.report import Report
 from ctxhub.importers.shared.truncating import Notes, as_object, cleaned_name, normalise_object
 from memory.models import Workflow
-from memory.scratchpads.history.workflows import HISTORY
-from memory.scratchpads.rows.workflows import WORKFLOWS, WorkflowRow, is_kept
+from memory.workflows.history import HISTORY
+from memory.workflows.rows import WORKFLOWS, WorkflowRow, is_kept
 
 
 @frozen

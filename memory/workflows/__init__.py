@@ -1,0 +1,1 @@
+"""Workflows: pieces of work that several agents share scratchpads for."""

@@ -1,0 +1,53 @@
+"""REST views of workflows."""
+
+from typing import Annotated, Any, NotRequired
+
+from typing_extensions import TypedDict
+
+from ctxhub.core.api.answers import joined
+from ctxhub.core.api.operations import CREATED, deletes, lists, reads, writes
+from ctxhub.core.api.takes import takes
+from ctxhub.core.api.views import ProjectViewSet
+from ctxhub.core.kit.caller import WRITE
+from ctxhub.core.toolbox.argument_types import About, Object
+from memory.workflows import services
+from memory.workflows.queries import Workflow, get_workflow, workflow_item
+
+CreatedWorkflow = joined("CreatedWorkflow", services.CreateWorkflowAnswer, Workflow)
+ChangedWorkflow = joined("ChangedWorkflow", services.WorkflowAnswer, Workflow)
+
+
+class WorkflowChanges(TypedDict):
+    metadata: NotRequired[Annotated[Object, About("Merges by key; null removes one, or all.")] | None]
+    active: NotRequired[Annotated[bool, About("The pads of a closed one can only be read.")]]
+
+
+class WorkflowViewSet(ProjectViewSet):
+    scopes = {"destroy": WRITE}
+    named_by = "workflow_id"
+
+    def item(self, workflow_id: int) -> dict[str, Any]:
+        return workflow_item(get_workflow(self.project_id, workflow_id))
+
+    list = lists(takes("scratchpad", "workflows"), Workflow, says="Workflows, the one written to last first.")
+    create = writes(
+        takes("scratchpad", "create_workflow"),
+        CreatedWorkflow,
+        statuses=CREATED,
+        says="Begin a piece of work that pads are shared for.",
+    )
+    retrieve = reads(Workflow, kind="workflow", says="One workflow; its pads are below it.")
+    partial_update = writes(
+        takes(
+            "scratchpad",
+            "create_workflow",
+            without=["metadata"],
+            also=WorkflowChanges,
+            name="ChangeWorkflow",
+            example={"active": False},
+        ),
+        ChangedWorkflow,
+        by=services.update_workflow,
+        says="Rename it, change what is said of it, close it or open it again.",
+    )
+    destroy = deletes(by=services.delete_workflow, says="Remove it with all its pads, for good.")
