@@ -137,7 +137,7 @@ class SmallWork:
             self.memories.append(added["id"])
 
     def _save(self, caller: "Caller", hour: int) -> None:
-        from memory.snapshots.services.snapshots import save_snapshot
+        from memory.snapshots.services import save_snapshot
         from sessions.briefings.selectors.brief import brief
         from sessions.sittings.services.sessions import save_session
 

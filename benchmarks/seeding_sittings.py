@@ -86,7 +86,7 @@ def add_files(project_id: int, count: int, *, with_text: bool = False) -> list[i
 
 def add_chain(project_id: int, length: int, *, is_circle: bool = False) -> int:
     """Snapshots of which each is the cause of the next; returns the last one."""
-    from memory.snapshots.models.snapshot import Snapshot
+    from memory.snapshots.models import Snapshot
 
     first = _next_id(Snapshot)
     causes = [first + length - 1 if is_circle else None, *range(first, first + length - 1)]
@@ -103,7 +103,7 @@ def add_fan(project_id: int, width: int) -> int:
 def _add_steps(project_id: int, causes: Sequence[int | None]) -> list[int]:
     """A snapshot for each cause."""
     from ctxhub.core.kit import clock
-    from memory.snapshots.models.snapshot import Snapshot
+    from memory.snapshots.models import Snapshot
 
     now = clock.now()
     return _insert(
@@ -242,7 +242,7 @@ def _add_snapshots(project_id: int, size: int, agents: Sequence[int]) -> None:
     from ctxhub.core.kit import clock
     from ctxhub.core.models import Tag
     from ctxhub.core.search.services.index import index_again
-    from memory.snapshots.models.snapshot import Snapshot, SnapshotDependency, SnapshotTag
+    from memory.snapshots.models import Snapshot, SnapshotDependency, SnapshotTag
 
     now, own, first = clock.now(), {"project_id": project_id}, _next_id(Snapshot)
     times = [now - OLDEST * (1 - n / size) ** 4 for n in range(size)]

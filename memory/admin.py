@@ -9,7 +9,7 @@ import memory.overview
 import memory.relationships.admin
 import memory.scratchpads.admin
 import memory.scratchpads.needs
-import memory.snapshots.admin.snapshots
+import memory.snapshots.admin
 import memory.statistics.admin
 import memory.templates.admin
 import memory.workflows.admin

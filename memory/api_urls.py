@@ -16,11 +16,10 @@ from memory.decisions.api import (
 )
 from memory.grep.api import GrepViewSet
 from memory.memories.api import MemoryRevisionViewSet, MemorySearchViewSet, MemoryViewSet
+from memory.predictions.api import SnapshotPredictionViewSet, SnapshotTierViewSet
 from memory.relationships.api import RelationshipViewSet
 from memory.scratchpads.api import PadRevisionViewSet, PadsViewSet, PadViewSet
-from memory.snapshots.api.causes import CauseViewSet, GraphViewSet
-from memory.snapshots.api.predictions import SnapshotPredictionViewSet, SnapshotTierViewSet
-from memory.snapshots.api.snapshots import SnapshotsByViewViewSet, SnapshotViewSet
+from memory.snapshots.api import CauseViewSet, GraphViewSet, SnapshotsByViewViewSet, SnapshotViewSet
 from memory.templates.api import FromTemplateViewSet, TemplateViewSet
 from memory.workflows.api import WorkflowViewSet
 

@@ -11,10 +11,10 @@ from memory.decisions.models import (
     ValueType,
 )
 from memory.memories.models import Difficulty, Memory, MemoryRevision, MemoryTag, MemoryType
+from memory.predictions.models import PredictionOutcome, PredictionWeights
 from memory.relationships.models import Relation, Relationship
 from memory.scratchpads.models import PadChange, Scratchpad, ScratchpadRevision
-from memory.snapshots.models.prediction import PredictionOutcome, PredictionWeights
-from memory.snapshots.models.snapshot import ActionType, Snapshot, SnapshotDependency, SnapshotTag, Tier
+from memory.snapshots.models import ActionType, Snapshot, SnapshotDependency, SnapshotTag, Tier
 from memory.templates.models import DecisionTemplate
 from memory.workflows.models import Workflow
 

@@ -61,17 +61,13 @@ from memory.scratchpads.history import earlier_scratchpad_documents
 from memory.scratchpads.queries import contents_at, open_scratchpads
 from memory.scratchpads.revisions import replaced_ids
 from memory.scratchpads.services import delete_scratchpads, find_deletable_scratchpads
+from memory.snapshots.causes import LINKS as SNAPSHOT_LINKS
+from memory.snapshots.causes import read_heads as read_snapshot_heads
 from memory.snapshots.history import HISTORY as SNAPSHOT_HISTORY
+from memory.snapshots.queries import open_snapshots
+from memory.snapshots.reads import note_opened
 from memory.snapshots.rows import SnapshotRow
-from memory.snapshots.selectors.snapshots import open_snapshots
-from memory.snapshots.services.reads import note_opened
-from memory.snapshots.services.snapshots import (
-    delete_snapshots,
-    dependents_left,
-    find_deletable_snapshots,
-)
-from memory.snapshots.sql.cause_links import LINKS as SNAPSHOT_LINKS
-from memory.snapshots.sql.cause_links import read_heads as read_snapshot_heads
+from memory.snapshots.services import delete_snapshots, dependents_left, find_deletable_snapshots
 from memory.templates.history import HISTORY as TEMPLATE_HISTORY
 from memory.templates.queries import open_templates
 from memory.workflows.history import HISTORY as WORKFLOW_HISTORY

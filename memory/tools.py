@@ -10,6 +10,5 @@ import memory.relationships.tools
 import memory.decisions.tools
 import memory.templates.tools
 import memory.scratchpads.tools
-import memory.snapshots.tools.snapshots
-import memory.snapshots.tools.causes
-import memory.snapshots.tools.predictions
+import memory.snapshots.tools
+import memory.predictions.tools

@@ -31,7 +31,7 @@ from ctxhub.core.models import Project
 from ctxhub.core.paths.services import counting
 from ctxhub.core.search import counts
 from ctxhub.core.use import tally
-from memory.snapshots.services import accesses
+from memory.snapshots import reads
 from tests import migrated
 from tests.crowd import Crowd, in_processes, over_http, processes
 from tests.databases import end_other_connections
@@ -192,11 +192,11 @@ def nothing_remembered() -> None:
     failures._newer_at.clear()
     newer_schema._known.unknown = newer_schema._known.lacking = ()
     restored._known.has_other_key = False
-    accesses._noted.clear()
+    reads._noted_at.clear()
     tally._adding_up.clear()
     counts._remembered.clear()
     counts._sizes.clear()
-    accesses._WRITER.when = When.AT_ONCE
+    reads._WRITER.when = When.AT_ONCE
 
 
 @pytest.fixture(autouse=True)

@@ -6,7 +6,7 @@ from ctxhub.core.accounts.services import agents
 from ctxhub.core.events.services import cleanup as retention
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import Caller
-from memory.snapshots.services import accesses
+from memory.snapshots import reads
 
 
 def prevent_periodic_work(caller: Caller) -> None:
@@ -14,4 +14,4 @@ def prevent_periodic_work(caller: Caller) -> None:
     refuse_name_of_person(caller)
     agents._touched[caller.project_id, caller.agent.casefold(), named_by(caller)] = float("inf")
     retention._cleaned[caller.project_id] = (clock.now(), retention.EVERY)
-    accesses._noted.clear()
+    reads._noted_at.clear()

@@ -159,7 +159,7 @@ class RowWriter:
         return f"memory:{answer['id']}"
 
     def _save_snapshot(self, author: "Caller", row: TaskRow) -> str:
-        from memory.snapshots.services.snapshots import save_snapshot
+        from memory.snapshots.services import save_snapshot
 
         answer = save_snapshot(
             caller=author,

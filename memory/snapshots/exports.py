@@ -3,7 +3,7 @@
 from ctxhub.core.text.token_count import count_tokens
 from ctxhub.core.transfer import cleaners
 from ctxhub.core.transfer.declaration import Exported, Values, register
-from memory.snapshots.models.snapshot import Snapshot
+from memory.snapshots.models import Snapshot
 
 
 def _derived(values: Values) -> Values:

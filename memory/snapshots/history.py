@@ -6,8 +6,7 @@ from ctxhub.core.history import History
 from ctxhub.core.search.documents import Document
 from ctxhub.core.text.token_count import count_tokens
 from ctxhub.core.vocabulary.models import Tag
-from memory.snapshots.rows import SNAPSHOTS, SnapshotRow
-from memory.snapshots.search import snapshot_document
+from memory.snapshots.rows import SNAPSHOTS, SnapshotRow, snapshot_document
 
 
 class SnapshotHistory(History[SnapshotRow]):

@@ -20,8 +20,33 @@ from ctxhub.core.kit.inputs import (
     refuse_secret,
 )
 from ctxhub.core.kit.metadata import changed_metadata
+from ctxhub.core.text.graphemes import breaks
+from ctxhub.core.text.sentences import LOOKED_AT, in_one_line, paragraphs, sentence_at, shortened
 from ctxhub.core.text.token_count import count_tokens
-from memory.snapshots.models.snapshot import SOURCE_LENGTH, ActionType
+from memory.snapshots.models import SOURCE_LENGTH, ActionType
+
+SUMMARY_CHARACTERS = 200
+
+
+def summary_of(content: str) -> str:
+    """The first sentences outside code that have at most 200 characters; a longer one is cut at a word."""
+    content, summary = content.strip(), ""
+    for line in [*paragraphs(content)] or [in_one_line(content[:LOOKED_AT])]:
+        start = 0
+        while start < len(line):
+            sentence = sentence_at(line, start, SUMMARY_CHARACTERS + 1)
+            longer = f"{summary} {sentence.strip()}".strip()
+            if len(longer) > SUMMARY_CHARACTERS:
+                return summary or _cut(longer)
+            summary, start = longer, start + len(sentence)
+    return summary
+
+
+def _cut(line: str) -> str:
+    """A line cut between words, with an ellipsis."""
+    ends = breaks(line, 0, SUMMARY_CHARACTERS)
+    return shortened(line, ends[-1] if ends else SUMMARY_CHARACTERS - 1)
+
 
 VIEWS = ("historian", "prophet", "archaeologist", "minimalist", "auditor")
 SnapshotId = int | str

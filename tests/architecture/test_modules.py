@@ -10,9 +10,9 @@ APPS = ("memory", "messaging", "tracking", "sessions")
 NOUNS = (
     *("memory/constraints", "memory/decisions", "memory/templates"),
     *("memory/memories", "memory/contexts", "memory/relationships"),
-    *("memory/scratchpads", "memory/workflows"),
+    *("memory/scratchpads", "memory/workflows", "memory/snapshots"),
 )
-FEATURES = ("memory/statistics", "memory/suggestions", "memory/capture", "memory/grep")
+FEATURES = ("memory/statistics", "memory/suggestions", "memory/capture", "memory/grep", "memory/predictions")
 MODULES = ("models", "rows", "queries", "history", "services", "tools", "api", "admin")
 MOST_MODULES, MOST_LINES = 14, 400
 DECISIONS = sorted(str(path.relative_to(ROOT)) for path in (ROOT / "docs/decisions").glob("*.md"))

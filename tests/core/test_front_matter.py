@@ -6,7 +6,7 @@ import pytest
 
 from ctxhub.core.text.front_matter import title_in_front_matter, without_front_matter
 from memory.memories.rows import digest_of
-from memory.snapshots.rules.summary import summary_of
+from memory.snapshots.inputs import summary_of
 from tests.hub import McpClient
 
 NOTE = """---

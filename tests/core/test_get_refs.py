@@ -15,7 +15,7 @@ from memory.contexts.queries import find_context
 from memory.decisions.services import set_decision
 from memory.memories.services import add_memory
 from memory.scratchpads.services import create_scratchpad
-from memory.snapshots.services.snapshots import save_snapshot
+from memory.snapshots.services import save_snapshot
 from memory.workflows.services import create_workflow
 from messaging.services.messages import send_message
 from sessions.sittings.services.sessions import save_session

@@ -16,7 +16,7 @@ from ctxhub.core.registry import find_noun
 from memory.decisions import chain
 from memory.models import Decision, Relationship, Snapshot, SnapshotDependency
 from memory.relationships import cause_links
-from memory.snapshots.sql import cause_links as snapshots
+from memory.snapshots import causes
 from messaging.models import Message
 from messaging.sql import reply_links as messages
 from tests.memory.snapshots import depend, write_chain
@@ -31,7 +31,7 @@ READERS: list[tuple[str, Callable[[Asked], list[Link]]]] = [
     ("decision", chain.read_links),
     ("memory", cause_links.read_links),
     ("memory", cause_links.read_links_beside),
-    ("snapshot", snapshots.read_links),
+    ("snapshot", causes.read_links),
     ("message", messages.read_links),
 ]
 

@@ -15,7 +15,7 @@ from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import CtxhubError
 from ctxhub.core.toolbox.actions import Action, all_tools
 from ctxhub.core.toolbox.dispatch import call
-from memory.snapshots.services import accesses
+from memory.snapshots import reads
 from tests.hub import McpClient, RestClient
 from tests.tables import Dump, dump_all
 
@@ -224,7 +224,7 @@ def with_nulls(action: Action, arguments: dict[str, Any]) -> dict[str, Any]:
 def outcome(caller: Caller, action: Action, arguments: dict[str, Any]) -> tuple[Any, Dump]:
     """The answer of a call and all rows after it. The call is then rolled back."""
     action_argument = {"action": action.name} if action.name else {}
-    accesses._noted.clear()  # Else the second read of a snapshot does not count.
+    reads._noted_at.clear()  # Else the second read of a snapshot does not count.
     with transaction.atomic():
         with connection.cursor() as cursor:
             # A rollback does not reset sequences.

@@ -32,7 +32,7 @@ from memory.models import (
 )
 from memory.relationships.services import relate, unrelate
 from memory.scratchpads.services import create_scratchpad, delete_scratchpad, update_scratchpad
-from memory.snapshots.services.snapshots import delete_snapshot, save_snapshot
+from memory.snapshots.services import delete_snapshot, save_snapshot
 from memory.templates.services import change_template, delete_template, set_template
 from memory.workflows.services import close_workflow, create_workflow, delete_workflow, update_workflow
 from messaging.models import Delivery, Message, RequestState

@@ -11,7 +11,7 @@ from ctxhub.core.models import Project
 from memory.constraints.services import add_constraint
 from memory.contexts.services import create_context
 from memory.decisions.services import set_decision
-from memory.snapshots.services.snapshots import save_snapshot
+from memory.snapshots.services import save_snapshot
 from memory.templates.services import set_template
 from sessions.sittings.services.sessions import save_session
 from tests.people import ADMIN, member

@@ -15,7 +15,7 @@ from memory.constraints.services import add_constraint
 from memory.memories.services import add_memory
 from memory.relationships.services import relate
 from memory.scratchpads.services import create_scratchpad
-from memory.snapshots.services.snapshots import save_snapshot
+from memory.snapshots.services import save_snapshot
 from memory.workflows.services import create_workflow
 from messaging.services.messages import send_message
 from sessions.sittings.services.sessions import save_session

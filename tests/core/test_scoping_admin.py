@@ -57,7 +57,7 @@ from memory.models import (
 )
 from memory.relationships.services import relate
 from memory.scratchpads.services import create_scratchpad
-from memory.snapshots.services.snapshots import save_snapshot
+from memory.snapshots.services import save_snapshot
 from memory.templates.services import set_template
 from memory.workflows.services import create_workflow
 from messaging.models import Message

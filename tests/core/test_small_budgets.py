@@ -13,9 +13,9 @@ from ctxhub.core.toolbox.dispatch import call
 from memory.constraints.services import add_constraint
 from memory.decisions.services import set_decision
 from memory.memories.services import add_memory, update_memory
+from memory.predictions.services import predict_snapshots
 from memory.scratchpads.services import append_to_scratchpad, create_scratchpad
-from memory.snapshots.services.predictions import predict_snapshots
-from memory.snapshots.services.snapshots import save_snapshot
+from memory.snapshots.services import save_snapshot
 from memory.workflows.services import create_workflow
 from messaging.services.messages import send_message
 from messaging.services.receipts import acknowledge_messages

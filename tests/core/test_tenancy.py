@@ -19,10 +19,10 @@ from memory.contexts.services import create_context
 from memory.decisions.services import deprecate_decision, set_decision
 from memory.memories.services import add_memory, update_memory
 from memory.models import Decision
+from memory.predictions.services import predict_snapshots
 from memory.relationships.services import relate
 from memory.scratchpads.services import append_to_scratchpad, create_scratchpad
-from memory.snapshots.services.predictions import predict_snapshots
-from memory.snapshots.services.snapshots import save_snapshot
+from memory.snapshots.services import save_snapshot
 from memory.templates.services import set_template
 from memory.workflows.services import create_workflow
 from messaging.services.messages import send_message

@@ -10,7 +10,7 @@ from ctxhub.core.models import Project
 from ctxhub.importers.shared.files import NotReadable
 from ctxhub.importers.wakeiqx import exports
 from ctxhub.importers.wakeiqx.reader import read_snapshots
-from memory.snapshots.models.snapshot import Snapshot
+from memory.snapshots.models import Snapshot
 from tests.importing.old_snapshots import NEWEST, OldSnapshots
 from tests.importing.test_wakeiqx_rows import causes_of, dependencies_of, fill, snapshots_of
 from tests.sqlew.importing import Import, imported

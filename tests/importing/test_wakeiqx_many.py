@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from ctxhub.core.models import Event, Project
-from memory.snapshots.models.snapshot import Snapshot, SnapshotDependency
+from memory.snapshots.models import Snapshot, SnapshotDependency
 from tests.importing.old_snapshots import OldSnapshots
 from tests.importing.test_garbage import scatter
 from tests.importing.test_wakeiqx_rows import fill

@@ -14,7 +14,7 @@ from ctxhub.core.kit import clock
 from ctxhub.core.kit.inputs import CONTENT_BYTES, TEXT_BYTES
 from ctxhub.core.models import Event, Project, SearchEntry, Tag, Tally
 from memory.snapshots.history import HISTORY
-from memory.snapshots.models.snapshot import ActionType, Snapshot, SnapshotDependency, Tier
+from memory.snapshots.models import ActionType, Snapshot, SnapshotDependency, Tier
 from tests.importing.old_snapshots import NEWEST, OldSnapshots
 from tests.sqlew.importing import Import, imported
 from tests.tables import dump_all, dump_project

@@ -6,7 +6,7 @@ from typing import Any
 from ctxhub.core.kit.transactions import write_transaction
 from ctxhub.core.models import Project
 from memory.snapshots.history import HISTORY
-from memory.snapshots.models.snapshot import Snapshot, SnapshotDependency
+from memory.snapshots.models import Snapshot, SnapshotDependency
 from memory.snapshots.rows import SNAPSHOTS, SnapshotRow
 
 NOON = datetime(2026, 11, 23, 12, tzinfo=UTC)

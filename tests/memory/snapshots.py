@@ -10,7 +10,7 @@ from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.clock import now
 from ctxhub.core.vocabulary.services.names import register_agent
 from memory.models import Snapshot, SnapshotDependency
-from memory.snapshots.services.snapshots import save_snapshot
+from memory.snapshots.services import save_snapshot
 
 
 def save(caller: Caller, content: str = "We keep sessions in Redis.", **rest: Any) -> int:

@@ -14,10 +14,10 @@ from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.transactions import write_transaction
 from ctxhub.core.models import Event
 from ctxhub.core.vocabulary.services.names import register_agent
-from memory.snapshots.models.prediction import PredictionOutcome
-from memory.snapshots.models.snapshot import Snapshot, Tier
-from memory.snapshots.services import accesses
-from memory.snapshots.services.accesses import note_accesses
+from memory.predictions.models import PredictionOutcome
+from memory.snapshots import reads
+from memory.snapshots.models import Snapshot, Tier
+from memory.snapshots.reads import note_accesses
 from tests.memory.saved import NOON, hours, saved, stored
 from tests.timing import PATIENCE_SECONDS
 
@@ -39,7 +39,7 @@ def row_id(ada: Caller, ben: Caller) -> int:
 
 def elsewhere() -> None:
     """What follows is served by another process."""
-    accesses._noted.clear()
+    reads._noted_at.clear()
 
 
 def outcome(row_id: int, *, age: float = 0) -> PredictionOutcome:

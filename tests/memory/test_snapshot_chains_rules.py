@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from memory.snapshots.rules.chains import average_length
+from memory.predictions.statistics import average_length
 
 
 @pytest.mark.parametrize(

@@ -12,11 +12,11 @@ from ctxhub.core.events.services.cleanup import cleanup
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Event, Project
 from ctxhub.core.toolbox.dispatch import call
-from memory.snapshots.models.prediction import PredictionOutcome, PredictionWeights
-from memory.snapshots.models.snapshot import Snapshot
-from memory.snapshots.retention import clean_snapshots
-from memory.snapshots.services import learning
-from memory.snapshots.services.accesses import note_accesses
+from memory.predictions import learning
+from memory.predictions.models import PredictionOutcome, PredictionWeights
+from memory.retention import clean_snapshots
+from memory.snapshots.models import Snapshot
+from memory.snapshots.reads import note_accesses
 from tests.memory.saved import NOON, hours, saved, stored
 
 Judge = Callable[[random.Random, float], bool]

@@ -4,8 +4,8 @@ import random
 
 import pytest
 
-from memory.snapshots.rules.learning import GRID, Learned, Moments, Outcome, learn
-from memory.snapshots.rules.prediction import DEFAULT_WEIGHTS, Parts
+from memory.predictions.learning import GRID, Learned, Moments, Outcome, learn
+from memory.predictions.predictions import DEFAULT_WEIGHTS, Parts
 
 
 def history(count: int, *, by_frequency: bool, seed: int = 7) -> list[Outcome]:

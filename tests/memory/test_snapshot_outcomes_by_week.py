@@ -11,7 +11,7 @@ from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Project
 from memory.models import PredictionOutcome
-from memory.snapshots.selectors.outcomes import WEEKS, get_weeks
+from memory.predictions.learning import WEEKS, get_weeks
 
 THURSDAY = datetime(2026, 11, 19, 12, tzinfo=UTC)
 

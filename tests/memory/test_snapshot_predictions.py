@@ -16,13 +16,12 @@ from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import InvalidInput, NotAllowed
 from ctxhub.core.models import Event, Project
 from ctxhub.core.toolbox.dispatch import call
-from memory.snapshots.models.prediction import PredictionOutcome
-from memory.snapshots.models.snapshot import ActionType, Snapshot
+from memory.predictions import services
+from memory.predictions.models import PredictionOutcome
+from memory.predictions.predictions import find_stale, list_best, prediction_of
+from memory.predictions.services import predict_snapshots
+from memory.snapshots.models import ActionType, Snapshot
 from memory.snapshots.rows import SNAPSHOTS
-from memory.snapshots.selectors.predictions import list_best, prediction_of
-from memory.snapshots.services import predictions as services
-from memory.snapshots.services.predictions import predict_snapshots
-from memory.snapshots.sql.predictions import find_stale
 from tests.hub import RestClient
 from tests.memory.saved import NOON, hours, saved, stored
 

@@ -4,8 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from memory.snapshots.models.snapshot import ActionType
-from memory.snapshots.rules.prediction import (
+from memory.predictions.predictions import (
     Parts,
     Prediction,
     Reads,
@@ -15,6 +14,7 @@ from memory.snapshots.rules.prediction import (
     score_of,
     temporal_part,
 )
+from memory.snapshots.models import ActionType
 
 NOW = datetime(2026, 11, 23, 12, tzinfo=UTC)
 

@@ -14,11 +14,11 @@ from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import InvalidInput, NotAllowed
 from ctxhub.core.models import Event, Project, SearchEntry, Tag, Tally
 from ctxhub.core.toolbox.dispatch import call
-from memory.snapshots.models.prediction import PredictionOutcome
-from memory.snapshots.models.snapshot import Snapshot, SnapshotDependency, SnapshotTag
-from memory.snapshots.retention import clean_snapshots
-from memory.snapshots.services import pruning
-from memory.snapshots.services.pruning import prune_snapshots
+from memory.predictions.models import PredictionOutcome
+from memory.retention import clean_snapshots
+from memory.snapshots import tiers
+from memory.snapshots.models import Snapshot, SnapshotDependency, SnapshotTag
+from memory.snapshots.tiers import prune_snapshots
 from tests.hub import RestClient
 from tests.memory.saved import NOON, living, saved
 
@@ -184,7 +184,7 @@ def test_a_cleanup_prunes_only_where_the_project_says_so(ada: Caller) -> None:
 
 
 def test_a_cleanup_prunes_a_bounded_number(ada: Caller, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pruning, "PRUNED_AT_ONCE", 2)
+    monkeypatch.setattr(tiers, "PRUNED_AT_ONCE", 2)
     ids = [saved(ada.project, age=EXPIRED + n) for n in range(3)]
     Snapshot.unscoped.exclude(pk__in=ids).delete()
     assert clean_snapshots(ada.project_id, NOON, auto_prune=True) == {"snapshots": 2}

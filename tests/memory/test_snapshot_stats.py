@@ -11,9 +11,9 @@ from django.test.utils import CaptureQueriesContext
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Project
 from ctxhub.core.toolbox.dispatch import call
-from memory.snapshots.models.prediction import PredictionOutcome, PredictionWeights
-from memory.snapshots.models.snapshot import ActionType, Snapshot
-from memory.snapshots.selectors.stats import get_stats
+from memory.predictions.models import PredictionOutcome, PredictionWeights
+from memory.predictions.statistics import get_stats
+from memory.snapshots.models import ActionType, Snapshot
 from tests.hub import RestClient
 from tests.memory.saved import NOON, saved
 

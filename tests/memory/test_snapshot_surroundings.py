@@ -8,10 +8,9 @@ from ctxhub.core.admin.graphs.layout import Box
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import NotFound
 from memory.models import Snapshot
-from memory.snapshots.admin.cause_graph import causes_of
-from memory.snapshots.rules.causes import CAUSED_BY, DEPENDS_ON
-from memory.snapshots.rules.trees import MOST_DRAWN, Twig, grow, ids_of
-from memory.snapshots.selectors.surroundings import Surroundings, read_surroundings
+from memory.snapshots.cause_graph import causes_of
+from memory.snapshots.causes import CAUSED_BY, DEPENDS_ON
+from memory.snapshots.graph import MOST_DRAWN, Surroundings, Twig, grow, ids_of, read_surroundings
 from tests.memory.snapshots import depend, link, save, write, write_chain
 
 

@@ -14,11 +14,10 @@ from ctxhub.core.kit.errors import InvalidInput, NotAllowed
 from ctxhub.core.models import Event, Project
 from ctxhub.core.toolbox.dispatch import call
 from memory.constraints.services import add_constraint
-from memory.snapshots.models.snapshot import Snapshot, Tier
-from memory.snapshots.retention import clean_snapshots
-from memory.snapshots.selectors.tiers import get_tiers
-from memory.snapshots.services import tiers as services
-from memory.snapshots.services.tiers import retier
+from memory.retention import clean_snapshots
+from memory.snapshots import tiers as services
+from memory.snapshots.models import Snapshot, Tier
+from memory.snapshots.tiers import get_tiers, retier
 from tests.hub import RestClient
 from tests.memory.saved import NOON, hours, saved, stored
 

@@ -4,8 +4,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from memory.snapshots.models.snapshot import Tier
-from memory.snapshots.rules.tiers import tier_of, tier_range
+from memory.snapshots.models import Tier
+from memory.snapshots.tiers import tier_of, tier_range
 
 NOW = datetime(2026, 11, 23, 12, tzinfo=UTC)
 SECOND = timedelta(seconds=1)

@@ -15,8 +15,8 @@ from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.clock import now
 from ctxhub.core.models import Event, Project
 from memory.models import PredictionOutcome, Snapshot
-from memory.snapshots.services.predictions import predict_snapshots
-from memory.snapshots.services.reads import read_snapshot
+from memory.predictions.services import predict_snapshots
+from memory.snapshots.reads import read_snapshot
 from tests.memory.snapshots import depend, link, save, write
 from tests.people import ADMIN, MEMBER, VIEWER, member, superuser
 

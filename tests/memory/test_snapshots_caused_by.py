@@ -13,9 +13,8 @@ from ctxhub.core.toolbox.dispatch import call
 from memory.decisions.services import delete_decision
 from memory.models import Relationship, Snapshot
 from memory.relationships.services import relate, unrelate
-from memory.snapshots.lists import list_snapshots
-from memory.snapshots.selectors.snapshots import get_snapshot, snapshot_item
-from memory.snapshots.services.snapshots import save_snapshot
+from memory.snapshots.queries import get_snapshot, list_snapshots, snapshot_item
+from memory.snapshots.services import save_snapshot
 from tests.core.linked import chain, decide, impact, remember
 from tests.core.test_links import kinds
 from tests.hub import McpClient, RestClient

@@ -88,7 +88,7 @@ def test_tiers_follow_from_the_last_access_or_the_creation(ada: Caller) -> None:
 
 
 def test_a_tier_with_many_snapshots_is_listed_as_well(ada: Caller, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("memory.snapshots.lists.FEW", 3)
+    monkeypatch.setattr("memory.snapshots.queries.FEW", 3)
     old = write(ada, 6, at=now() - 800 * HOUR)
     [read] = write(ada, 1, at=now() - 801 * HOUR, last_accessed=now())
     new = write(ada, 5)

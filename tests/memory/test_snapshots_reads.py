@@ -13,7 +13,7 @@ from ctxhub.core.kit.errors import InvalidInput
 from ctxhub.core.kit.listing import with_rows
 from ctxhub.core.toolbox.dispatch import call
 from memory.models import Snapshot
-from memory.snapshots.selectors.graph import find_graph
+from memory.snapshots.graph import find_graph
 from tests.memory.snapshots import link, save, write
 
 HOUR = timedelta(hours=1)

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.snapshots.models.snapshot import Tier
-from memory.snapshots.rules.mermaid import DrawnNode, flowchart
-from memory.snapshots.rules.summary import summary_of
-from memory.snapshots.rules.tiers import tier_of, tier_range
+from memory.snapshots.graph import DrawnNode, flowchart
+from memory.snapshots.inputs import summary_of
+from memory.snapshots.models import Tier
+from memory.snapshots.tiers import tier_of, tier_range
 from tests.timing import within_cpu_seconds
 
 NOW = datetime(2026, 3, 2, 12, tzinfo=UTC)

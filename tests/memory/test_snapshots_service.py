@@ -16,8 +16,8 @@ from ctxhub.core.models import Event, Project
 from ctxhub.core.search.selectors.search import search
 from ctxhub.core.toolbox.dispatch import call
 from memory.models import Snapshot, SnapshotDependency, SnapshotTag
-from memory.snapshots.selectors.snapshots import get_snapshot, open_snapshots, snapshot_item
-from memory.snapshots.services.snapshots import delete_snapshot, save_snapshot
+from memory.snapshots.queries import get_snapshot, open_snapshots, snapshot_item
+from memory.snapshots.services import delete_snapshot, save_snapshot
 from sessions.models import AgentSession
 from sessions.sittings.services import calls  # noqa: F401  # Says which session a call belongs to.
 from tests.memory.snapshots import save

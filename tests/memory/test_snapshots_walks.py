@@ -7,8 +7,8 @@ import pytest
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import NotFound
 from ctxhub.core.toolbox.dispatch import call
-from memory.snapshots.selectors.causes import list_chain, list_impact
-from memory.snapshots.services.snapshots import delete_snapshot
+from memory.snapshots.graph import list_chain, list_impact
+from memory.snapshots.services import delete_snapshot
 from tests.databases import take_statistics
 from tests.memory.snapshots import depend, link, save, write, write_chain
 from tests.timing import cpu_seconds_of

@@ -16,7 +16,7 @@ from ctxhub.core.toolbox.dispatch import call
 from memory.memories.services import add_memory
 from memory.models import Scratchpad
 from memory.scratchpads.services import create_scratchpad
-from memory.snapshots.services.snapshots import save_snapshot
+from memory.snapshots.services import save_snapshot
 from memory.workflows.services import create_workflow
 from sessions.briefings.models.briefing import Briefing, BriefingItem
 from sessions.briefings.services.recording import WRITER

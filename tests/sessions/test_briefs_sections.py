@@ -16,7 +16,7 @@ from memory.constraints.services import add_constraint, deactivate_constraint
 from memory.decisions.services import deprecate_decision, set_decision
 from memory.memories.services import add_memory, delete_memory
 from memory.models import Snapshot
-from memory.snapshots.services.predictions import predict_snapshots
+from memory.predictions.services import predict_snapshots
 from messaging.services.messages import send_message
 from sessions.briefings.selectors import candidates
 from sessions.briefings.selectors.questions import ask

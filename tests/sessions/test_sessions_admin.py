@@ -13,7 +13,7 @@ from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Event, Project
 from memory.decisions.services import set_decision
-from memory.snapshots.services.snapshots import save_snapshot
+from memory.snapshots.services import save_snapshot
 from sessions.models import AgentSession, ContextItem, Conversation, SessionResource
 from sessions.sittings.services.resources import add_dependency, track_access
 from sessions.sittings.services.sessions import save_session

@@ -4,7 +4,7 @@ from collections import Counter
 from typing import Any
 
 from ctxhub.core.models import Event, Project, SearchEntry, Tally
-from memory.snapshots.models.snapshot import Snapshot, SnapshotDependency
+from memory.snapshots.models import Snapshot, SnapshotDependency
 from sessions.models import AgentSession, ContextItem, Conversation, SessionResource, WorkspaceState
 from tests.crowd import Answers, Crowd, ToolCall
 from tracking.models import Resource

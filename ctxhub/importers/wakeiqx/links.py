@@ -8,7 +8,7 @@ from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.kit.rows import VALUES_AT_ONCE
 from ctxhub.importers.shared.report import Report
 from ctxhub.importers.wakeiqx.snapshots import NewSnapshot
-from memory.snapshots.models.snapshot import SnapshotDependency
+from memory.snapshots.models import SnapshotDependency
 
 SET_CAUSES = """
     UPDATE memory_snapshot SET caused_by_id = v.column2

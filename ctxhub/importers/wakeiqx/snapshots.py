@@ -35,7 +35,7 @@ from ctxhub.importers.shared.values import is_numeric, text_of
 from ctxhub.importers.shared.vocabulary import Vocabulary, Wanted
 from ctxhub.importers.wakeiqx.reader import OldSnapshot
 from memory.snapshots.history import HISTORY
-from memory.snapshots.models.snapshot import SOURCE_LENGTH, ActionType, Snapshot, Tier
+from memory.snapshots.models import SOURCE_LENGTH, ActionType, Snapshot, Tier
 from memory.snapshots.rows import SNAPSHOTS, SnapshotRow
 
 IMPORTED_PROJECT = "imported_project"

@@ -6,7 +6,7 @@ from ctxhub.core.models import Project
 from ctxhub.core.text.plurals import counted
 from ctxhub.management.projects import find_project
 from ctxhub.management.refusals import as_command_errors, refuse_unmigrated
-from memory.snapshots.services.predictions import refresh_predictions
+from memory.predictions.services import refresh_predictions
 
 
 class Command(BaseCommand):

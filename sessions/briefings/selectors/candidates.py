@@ -9,7 +9,7 @@ from ctxhub.core.kit.clock import format_time
 from ctxhub.core.kit.priority import Priority
 from ctxhub.core.search.documents import Document
 from ctxhub.core.search.selectors.rankings import ObjectKey
-from memory.snapshots.selectors.predictions import find_predicted
+from memory.predictions.predictions import find_predicted
 from messaging.selectors.inbox import find_inbox
 from sessions.briefings.rules.candidates import ROW_TOKENS, Candidate
 from sessions.briefings.rules.topics import shared_topics, topics_of
