@@ -105,10 +105,7 @@ def memory_version(item: Mapping[str, Any]) -> str:
     return str(item.get("revision", ""))
 
 
-transfer.modules += [
-    f"memory.{family}.exports"
-    for family in ("decisions", "constraints", "scratchpads", "memories", "snapshots")
-]
+transfer.modules.append("memory.exports")
 register(
     Noun(
         "decision",
