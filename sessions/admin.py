@@ -1,16 +1,10 @@
-"""Registers the admin pages of the sessions app."""
+"""Registers the admin pages and panels of the sessions app."""
 
-from sessions.briefings.admin import agent_panel as given_panel
-from sessions.briefings.admin import briefings, never_given, readers
-from sessions.sittings.admin import accesses, agent_panel, file_panels, sessions
-
-__all__ = [
-    "accesses",
-    "agent_panel",
-    "briefings",
-    "file_panels",
-    "given_panel",
-    "never_given",
-    "readers",
-    "sessions",
-]
+import sessions.briefings.admin.agent_panel
+import sessions.briefings.admin.briefings
+import sessions.briefings.admin.never_given
+import sessions.briefings.admin.readers
+import sessions.sittings.admin.accesses
+import sessions.sittings.admin.agent_panel
+import sessions.sittings.admin.file_panels
+import sessions.sittings.admin.sessions

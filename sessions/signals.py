@@ -1,6 +1,4 @@
-"""Connects the signal receivers of all families."""
+"""Connects the signal receivers of all nouns."""
 
-from sessions.briefings import signals as briefings
-from sessions.sittings import signals as sittings
-
-__all__ = ["briefings", "sittings"]
+import sessions.briefings.signals
+import sessions.sittings.signals

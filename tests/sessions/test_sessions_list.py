@@ -21,7 +21,7 @@ from sessions.sittings.selectors.calls import find_session
 from sessions.sittings.services.calls import open_session
 from sessions.sittings.services.restoring import restore_session
 from sessions.sittings.services.sessions import delete_session, save_session
-from sessions.sittings.sql.sessions import find_last_saved
+from sessions.sittings.sql.saved import find_last_saved
 from tests.databases import rolled_back
 from tests.query_plans import explained, plan_by_indexes, sorts_inside, start_compact
 

@@ -8,8 +8,8 @@ import math
 from collections import Counter
 from collections.abc import Mapping
 
+from ctxhub.core.links import ObjectKey
 from ctxhub.core.search.documents import Document
-from ctxhub.core.search.selectors.rankings import ObjectKey
 
 # The objects that match best, whose topics count.
 BEST = 4

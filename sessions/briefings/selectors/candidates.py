@@ -7,8 +7,8 @@ from functools import partial
 from ctxhub.core.accounts.selectors.agents import agent_names
 from ctxhub.core.kit.clock import format_time
 from ctxhub.core.kit.priority import Priority
+from ctxhub.core.links import ObjectKey
 from ctxhub.core.search.documents import Document
-from ctxhub.core.search.selectors.rankings import ObjectKey
 from memory.predictions.predictions import find_predicted
 from messaging.selectors.inbox import find_inbox
 from sessions.briefings.rules.candidates import ROW_TOKENS, Candidate

@@ -21,12 +21,13 @@ from ctxhub.core.kit.inputs import clean_query
 from ctxhub.core.kit.listing import Fitting, Listing, Show
 from ctxhub.core.kit.priority import Priority
 from ctxhub.core.kit.tool_names import operation
+from ctxhub.core.links import ObjectKey
 from ctxhub.core.paths.case import Compared, compared_by
 from ctxhub.core.paths.heads import specificity
 from ctxhub.core.paths.reading import reader_of
 from ctxhub.core.paths.selectors import find_bearings
 from ctxhub.core.search.documents import Document
-from ctxhub.core.search.selectors.rankings import ObjectKey, Rankings, rank_objects
+from ctxhub.core.search.selectors.rankings import Rankings, rank_objects
 from ctxhub.core.toolbox.argument_types import About, RowsOf, Time
 from sessions.briefings.rules.candidates import Candidate, Packed
 from sessions.briefings.rules.packing import CHECK_SHARES, json_form, pack

@@ -7,11 +7,12 @@ from functools import cached_property
 
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.frozen import frozen
+from ctxhub.core.links import ObjectKey
 from ctxhub.core.paths.bearing import bears_on
 from ctxhub.core.paths.case import compared_by
 from ctxhub.core.paths.heads import specificity
 from ctxhub.core.paths.selectors import find_bearings
-from ctxhub.core.search.selectors.rankings import ObjectKey, Rankings, rank_objects
+from ctxhub.core.search.selectors.rankings import Rankings, rank_objects
 from sessions.briefings.rules.task_paths import in_short, paths_in
 
 RANKED_KINDS = ("constraint", "decision", "message", "memory", "snapshot")

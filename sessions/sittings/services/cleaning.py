@@ -10,7 +10,8 @@ from ctxhub.core.events.services.events import Change, record
 from ctxhub.core.kit.deletes import delete_rows
 from ctxhub.core.search.services.index import forget
 from sessions.sittings.models.session import AgentSession
-from sessions.sittings.sql.sessions import Expired, delete_accesses, find_expired, leave_snapshots
+from sessions.sittings.sql.expiry import Expired, delete_accesses, find_expired
+from sessions.sittings.sql.sessions import leave_snapshots
 
 # Sessions that were opened without a name and never saved.
 IMPLICIT_FOR = timedelta(days=1)

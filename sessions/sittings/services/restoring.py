@@ -27,13 +27,11 @@ from sessions.sittings.selectors.restored import Contents, file_rows, pack
 from sessions.sittings.selectors.sessions import WorkspaceState, get_session
 from sessions.sittings.services.calls import enter_session
 from sessions.sittings.services.sessions import clean_new_name
+from sessions.sittings.sql.saved import find_last_saved, find_newest_saved, is_unused_child
 from sessions.sittings.sql.sessions import (
     add_state,
     copy_parts,
     count_conversations,
-    find_last_saved,
-    find_newest_saved,
-    is_unused_child,
     read_files,
     read_items,
     read_last_conversations,

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import Any
 
 from ctxhub.core.kit import sql
 from ctxhub.core.kit.frozen import frozen
@@ -32,14 +32,6 @@ class StoredItem:
     content: str
     importance: int
     tokens: int
-
-
-class Expired(NamedTuple):
-    """A session to forget. `rows`: how many are deleted with it, itself included."""
-
-    id: int
-    is_implicit: bool
-    rows: int
 
 
 @frozen
@@ -198,55 +190,6 @@ def read_ancestors(project_id: int, session_id: int) -> list[Ancestor]:
     return list(ancestors.values())
 
 
-def find_last_saved(project_id: int, agent: str, workspace_id: str) -> int | None:
-    """The session that an agent saved last in a workspace."""
-    found = sql.rows(
-        """
-        SELECT s.id FROM agent_sessions_agentsession s
-        WHERE s.project_id = %s AND s.workspace_id = %s AND s.saved_at IS NOT NULL
-        AND s.agent_id = (SELECT id FROM core_agent WHERE project_id = %s AND folded = %s)
-        ORDER BY s.saved_at DESC, s.id DESC LIMIT 1""",
-        [project_id, workspace_id, project_id, agent.casefold()],
-    )
-    return found[0][0] if found else None
-
-
-def is_unused_child(project_id: int, session_id: int, parent_id: int, agent_id: int) -> bool:
-    """Whether a restore of the parent opened the session, and nothing was written in it since."""
-    found = sql.rows(
-        """
-        SELECT 1 FROM agent_sessions_agentsession s
-        WHERE s.id = %s AND s.parent_id = %s AND s.agent_id = %s AND s.saved_at IS NULL
-        AND NOT EXISTS (SELECT 1 FROM agent_sessions_access a WHERE a.session_id = s.id)
-        AND NOT EXISTS (
-            SELECT 1 FROM agent_sessions_sessionresource r WHERE r.session_id = s.id AND r.mode IS NOT NULL)
-        AND NOT EXISTS (SELECT 1 FROM memory_snapshot n WHERE n.project_id = %s AND n.session_id = s.id)""",
-        [session_id, parent_id, agent_id, project_id],
-    )
-    return bool(found)
-
-
-class SavedSession(NamedTuple):
-    """A saved session, of whom and where."""
-
-    id: int
-    agent: str
-    workspace_id: str
-
-
-def find_newest_saved(project_id: int, agent: str) -> SavedSession | None:
-    """The session saved last in any workspace: the agent's own, else anybody's."""
-    found = sql.rows(
-        """
-        SELECT s.id, a.name, s.workspace_id FROM agent_sessions_agentsession s
-        JOIN core_agent a ON a.id = s.agent_id
-        WHERE s.project_id = %s AND s.saved_at IS NOT NULL
-        ORDER BY CASE WHEN a.folded = %s THEN 0 ELSE 1 END, s.saved_at DESC, s.id DESC LIMIT 1""",
-        [project_id, agent.casefold()],
-    )
-    return SavedSession(*found[0]) if found else None
-
-
 def read_current(project_id: int, agents: Sequence[str], after: datetime) -> dict[str, int]:
     """The session that each agent last saved or restored after a time, by the agent's case-folded name."""
     found = sql.rows(
@@ -389,50 +332,3 @@ def leave_snapshots(project_id: int, ids: Sequence[int]) -> None:
         f"UPDATE memory_snapshot SET session_id = NULL WHERE project_id = %s AND {among}",
         [project_id, *values],
     )
-
-
-# -- Retention -------------------------------------------------------------------------------------
-
-
-def find_expired(
-    project_id: int, *, implicit_before: datetime, saved_before: datetime | None, at_most: int
-) -> list[Expired]:
-    """Sessions last changed before a time, the oldest first.
-
-    A saved session that another one continues is kept. `saved_before` None: only implicit ones.
-    """
-    before = sql.stored_time(saved_before) if saved_before else None
-    either = (
-        "s.is_implicit AND s.saved_at IS NULL AND s.updated_at < %s",
-        "s.updated_at < %s AND (s.saved_at IS NULL OR NOT EXISTS ("
-        "SELECT 1 FROM agent_sessions_agentsession c WHERE c.parent_id = s.id))",
-    )
-    latest = max(implicit_before, saved_before or implicit_before)
-    found = sql.rows(
-        f"""
-        SELECT s.id, s.is_implicit, 1
-            + (SELECT count(*) FROM agent_sessions_sessionresource r WHERE r.session_id = s.id)
-            + (SELECT count(*) FROM agent_sessions_access a WHERE a.session_id = s.id)
-            + (SELECT count(*) FROM agent_sessions_conversation c WHERE c.session_id = s.id)
-        FROM agent_sessions_agentsession s WHERE s.project_id = %s AND s.updated_at < %s
-        AND ({f"({either[0]}) OR ({either[1]})" if before else either[0]})
-        ORDER BY s.updated_at, s.id LIMIT %s""",
-        [
-            *(project_id, sql.stored_time(latest), sql.stored_time(implicit_before)),
-            *([before] if before else []),
-            at_most,
-        ],
-    )
-    return [Expired(row_id, bool(is_implicit), int(rows)) for row_id, is_implicit, rows in found]
-
-
-def delete_accesses(project_id: int, before: datetime, at_most: int) -> int:
-    """Delete the oldest accesses from before a time; returns how many."""
-    oldest = """
-        SELECT id FROM agent_sessions_access WHERE project_id = %s AND created_at < %s
-        ORDER BY created_at, id LIMIT %s"""
-    found = sql.rows(
-        f"DELETE FROM agent_sessions_access WHERE {sql.among_found('id', oldest)} RETURNING id",
-        [project_id, sql.stored_time(before), at_most],
-    )
-    return len(found)
