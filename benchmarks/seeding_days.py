@@ -139,7 +139,7 @@ class SmallWork:
     def _save(self, caller: "Caller", hour: int) -> None:
         from memory.snapshots.services import save_snapshot
         from sessions.briefings.selectors.brief import brief
-        from sessions.sittings.services.sessions import save_session
+        from sessions.sittings.services import save_session
 
         saved = save_session(
             caller=caller,

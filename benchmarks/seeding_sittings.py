@@ -181,7 +181,7 @@ def add_saved_sessions(caller: "Caller", count: int) -> list[int]:
 
 def save_long_session(caller: "Caller") -> int:
     """A session with ten conversations of 2,000 tokens, 30 items and 20 files; returns its id."""
-    from sessions.sittings.services.sessions import save_session
+    from sessions.sittings.services import save_session
 
     prose = Prose(seed=2)
     saved = save_session(

@@ -2,12 +2,12 @@
 
 from django.urls import path
 
+from sessions.accesses.api import AccessViewSet, DependencyViewSet, SessionResourceViewSet
 from sessions.briefings.api.briefings import BriefViewSet, CheckViewSet
 from sessions.briefings.api.nudges import NudgeViewSet
-from sessions.sittings.api.beginning import BeginViewSet
-from sessions.sittings.api.prioritize import PrioritizeViewSet
-from sessions.sittings.api.resources import AccessViewSet, DependencyViewSet, SessionResourceViewSet
-from sessions.sittings.api.sessions import LineageViewSet, RestoreViewSet, SessionViewSet
+from sessions.prioritize.api import PrioritizeViewSet
+from sessions.sittings.api import LineageViewSet, RestoreViewSet, SessionViewSet
+from sessions.windows.api import BeginViewSet
 
 in_project = [
     path("brief/", BriefViewSet.as_view({"get": "retrieve"})),

@@ -8,9 +8,9 @@ from ctxhub.core.kit.known_names import hold_names
 from ctxhub.core.links import heads_of
 from ctxhub.core.registry import Deletion, Noun, counter_of, register
 from sessions.models import AgentSession, ContextItem, Conversation
-from sessions.sittings.history.sessions import HISTORY
-from sessions.sittings.selectors.sessions import current_sessions, ids_of_sessions, open_sessions
-from sessions.sittings.services.sessions import (
+from sessions.sittings.history import HISTORY
+from sessions.sittings.queries import current_sessions, ids_of_sessions, open_sessions
+from sessions.sittings.services import (
     delete_sessions,
     files_along,
     find_deletable_sessions,

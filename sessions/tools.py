@@ -2,7 +2,7 @@
 
 # ruff: noqa: I001
 import sessions.briefings.tools.briefings
-import sessions.sittings.tools.sessions
-import sessions.sittings.tools.resources
-import sessions.sittings.tools.prioritize
-import sessions.sittings.tools.beginning
+import sessions.sittings.tools
+import sessions.accesses.tools
+import sessions.prioritize.tools
+import sessions.windows.tools

@@ -174,7 +174,7 @@ class RowWriter:
         return f"snapshot:{answer['id']}"
 
     def _save_session(self, author: "Caller", row: TaskRow) -> str:
-        from sessions.sittings.services.sessions import save_session
+        from sessions.sittings.services import save_session
 
         done, _, later = row.text.partition("next: ")
         answer = save_session(

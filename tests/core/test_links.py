@@ -24,7 +24,7 @@ from memory.relationships.services import relate
 from memory.workflows.services import create_workflow
 from messaging.models import Message, RequestState
 from messaging.services.requests import finish_request
-from sessions.sittings.services.sessions import save_session
+from sessions.sittings.services import save_session
 from tests.core.linked import chain, decide, done, impact, reasons, remember, rest_on, supersede
 from tests.memory.snapshots import link as cause
 from tests.memory.snapshots import save, write, write_chain

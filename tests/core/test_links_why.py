@@ -10,7 +10,7 @@ from ctxhub.core.kit.caller import Caller
 from ctxhub.core.toolbox.dispatch import call
 from memory.constraints.services import add_constraint
 from memory.decisions.services import deprecate_decision, set_decision
-from sessions.sittings.services.sessions import save_session
+from sessions.sittings.services import save_session
 from tests.core.linked import decide, remember, rest_on
 from tests.hub import McpClient, RestClient
 from tests.memory.snapshots import save

@@ -21,7 +21,7 @@ from memory.memories.services import add_memory
 from memory.relationships.services import relate
 from memory.scratchpads.services import create_scratchpad
 from memory.workflows.services import create_workflow
-from sessions.sittings.services.sessions import save_session
+from sessions.sittings.services import save_session
 from tests.hub import McpClient, RestClient
 from tests.memory.saved import NOON, saved
 from tests.memory.snapshots import save, write

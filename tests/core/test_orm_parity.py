@@ -40,7 +40,7 @@ from messaging.services.messages import send_message
 from messaging.services.receipts import acknowledge_messages, read_messages_of
 from messaging.services.requests import claim_request, finish_request
 from sessions.models import AgentSession
-from sessions.sittings.services.sessions import delete_session, save_session
+from sessions.sittings.services import delete_session, save_session
 from tests.databases import rolled_back
 from tests.golden.comparing import difference
 from tests.golden.contents import contents

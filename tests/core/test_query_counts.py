@@ -29,9 +29,9 @@ from memory.templates.services import set_template
 from memory.workflows.services import create_workflow
 from messaging.models import Message
 from messaging.services.messages import send_message_batch
-from sessions.sittings.services import calls
-from sessions.sittings.services.resources import add_dependency, track_access
-from sessions.sittings.services.sessions import save_session
+from sessions.accesses.services import add_dependency, track_access
+from sessions.sittings.services import save_session
+from sessions.windows import calls
 from tests.databases import rolled_back
 from tests.memory.snapshots import write as write_snapshots
 from tests.periodic import prevent_periodic_work

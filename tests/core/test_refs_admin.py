@@ -13,7 +13,7 @@ from memory.contexts.services import create_context
 from memory.decisions.services import set_decision
 from memory.snapshots.services import save_snapshot
 from memory.templates.services import set_template
-from sessions.sittings.services.sessions import save_session
+from sessions.sittings.services import save_session
 from tests.people import ADMIN, member
 from tracking.services.changes import record_change
 from tracking.services.leases import acquire_lease

@@ -30,7 +30,7 @@ from memory.scratchpads.services import append_to_scratchpad, create_scratchpad
 from memory.snapshots.services import save_snapshot
 from memory.workflows.services import create_workflow
 from messaging.services.messages import send_message
-from sessions.sittings.services.sessions import save_session
+from sessions.sittings.services import save_session
 from tests.search_index import index_is_right
 from tests.tables import dump_all
 from tracking.services.changes import record_change

@@ -62,9 +62,9 @@ from memory.templates.services import set_template
 from memory.workflows.services import create_workflow
 from messaging.models import Message
 from messaging.services.messages import send_message
+from sessions.accesses.services import add_dependency, track_access
 from sessions.models import Access, AgentSession, Briefing, ResourceDependency
-from sessions.sittings.services.resources import add_dependency, track_access
-from sessions.sittings.services.sessions import save_session
+from sessions.sittings.services import save_session
 from tests.people import ADMIN, member, person, superuser
 from tests.sessions.given import read
 from tracking.models import FileChange, Lease, Resource

@@ -19,8 +19,8 @@ from memory.snapshots.services import save_snapshot
 from memory.workflows.services import create_workflow
 from messaging.services.messages import send_message
 from messaging.services.receipts import acknowledge_messages
-from sessions.sittings.services.resources import add_dependency, track_access
-from sessions.sittings.services.sessions import save_session
+from sessions.accesses.services import add_dependency, track_access
+from sessions.sittings.services import save_session
 from tests.hub import RestClient
 from tracking.services.changes import record_change
 from tracking.services.leases import acquire_lease

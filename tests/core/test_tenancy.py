@@ -26,8 +26,8 @@ from memory.snapshots.services import save_snapshot
 from memory.templates.services import set_template
 from memory.workflows.services import create_workflow
 from messaging.services.messages import send_message
-from sessions.sittings.services.resources import add_dependency, track_access
-from sessions.sittings.services.sessions import save_session
+from sessions.accesses.services import add_dependency, track_access
+from sessions.sittings.services import save_session
 from tests.databases import rolled_back
 from tests.tables import dump_project
 from tracking.services.changes import record_change

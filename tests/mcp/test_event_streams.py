@@ -31,7 +31,7 @@ from memory.constraints.services import add_constraint
 from memory.decisions.services import change_decision, set_decision
 from messaging.services.messages import send_message
 from messaging.services.receipts import acknowledge_messages
-from sessions.sittings.services.sessions import save_session
+from sessions.sittings.services import save_session
 from tests.databases import database_away
 from tests.hub import LiveHub, RestClient
 from tests.people import MEMBER, VIEWER, person, signed_in

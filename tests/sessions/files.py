@@ -9,7 +9,7 @@ from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Agent
 from ctxhub.core.text.token_count import count_tokens
 from sessions.models import AgentSession, ResourceDependency, SessionResource
-from sessions.sittings.rules.compression import shorter_forms
+from sessions.prioritize.compression import shorter_forms
 from tracking.models import FileContent, Resource
 from tracking.models.resource import AccessKind, type_of_path
 

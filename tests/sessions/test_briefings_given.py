@@ -21,7 +21,7 @@ from memory.workflows.services import create_workflow
 from sessions.briefings.models.briefing import Briefing, BriefingItem
 from sessions.briefings.services.recording import WRITER
 from sessions.models import AgentSession
-from sessions.sittings.services.sessions import save_session
+from sessions.sittings.services import save_session
 from tests.hub import RestClient
 from tests.sessions.given import KEY, REF, decide, items, read, vias
 

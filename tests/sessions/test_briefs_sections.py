@@ -20,8 +20,8 @@ from memory.predictions.services import predict_snapshots
 from messaging.services.messages import send_message
 from sessions.briefings.selectors import candidates
 from sessions.briefings.selectors.questions import ask
-from sessions.sittings.services.restoring import restore_session
-from sessions.sittings.services.sessions import save_session
+from sessions.sittings.restoring import restore_session
+from sessions.sittings.services import save_session
 from tests.memory import snapshots
 from tests.sessions.briefs import brief, names, refs, rows_of
 from tracking.services.changes import record_change

@@ -16,7 +16,7 @@ from memory.memories.services import add_memory
 from messaging.services.messages import send_message
 from sessions.briefings.rules.candidates import SHARES, Candidate
 from sessions.briefings.selectors.brief import NOTE, brief, pack_briefing
-from sessions.sittings.services.sessions import save_session
+from sessions.sittings.services import save_session
 from tests.sessions.briefs import AT, BREAKOUTS, TEXTS
 from tracking.services.changes import record_change
 from tracking.services.leases import acquire_lease

@@ -10,9 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ctxhub.core.text.token_count import count_tokens
-from sessions.sittings.rules import python_source
-from sessions.sittings.rules.comments import without_comments
-from sessions.sittings.rules.compression import shorter_forms
+from sessions.prioritize import python_source
+from sessions.prioritize.compression import shorter_forms, without_comments
 from tests.sessions.files import compress, digest
 from tests.timing import within_cpu_seconds
 
@@ -283,7 +282,7 @@ def test_long_texts_of_anything_take_linear_time(suffix: str) -> None:
 
 def test_what_the_compiler_warns_of_is_not_printed() -> None:
     # A process of its own, since pytest has filters of its own.
-    code = "from sessions.sittings.rules.python_source import parse; parse('x = \"\\\\d\"')"
+    code = "from sessions.prioritize.python_source import parse; parse('x = \"\\\\d\"')"
     done = subprocess.run(
         [sys.executable, "-W", "always", "-c", code], cwd=ROOT, capture_output=True, check=True
     )

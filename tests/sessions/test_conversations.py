@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from ctxhub.core.kit.errors import InvalidInput
-from sessions.sittings.inputs.conversations import conversation_text
+from sessions.sittings.conversations import conversation_text
 from tests.hub import McpClient, RestClient
 
 CHAT = [{"role": "user", "content": "Why is it slow?"}, {"role": "assistant", "content": "It asks\ntwice."}]

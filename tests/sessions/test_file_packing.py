@@ -6,16 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sessions.sittings.models.resources import Mode
-from sessions.sittings.rules.file_packing import (
-    Form,
-    Link,
-    PackedFile,
-    Pull,
-    in_order,
-    pack,
-    pulls,
-)
+from sessions.accesses.models import Mode
+from sessions.prioritize.packing import Form, Link, PackedFile, Pull, in_order, pack, pulls
 
 Sizes = dict[int, tuple[int, int]]
 

@@ -21,8 +21,8 @@ from memory.scratchpads.services import append_to_scratchpad, create_scratchpad,
 from memory.workflows.services import create_workflow
 from messaging.services.messages import send_message
 from sessions.briefings.models.briefing import Briefing
-from sessions.sittings.services.restoring import restore_session
-from sessions.sittings.services.sessions import save_session
+from sessions.sittings.restoring import restore_session
+from sessions.sittings.services import save_session
 from tests.people import ADMIN, VIEWER, member
 from tests.sessions.given import KEY, REF, decide, read
 from tracking.services.changes import record_change

@@ -26,7 +26,7 @@ from sessions.briefings.selectors import news
 from sessions.briefings.services import nudges
 from sessions.briefings.services.nudges import nudge
 from sessions.briefings.services.recording import WRITER
-from sessions.sittings.services.sessions import save_session
+from sessions.sittings.services import save_session
 from tests.hub import LiveHub, RestClient
 from tests.sessions.given import KEY, REF, decide, read
 from tests.timing import PATIENCE_SECONDS

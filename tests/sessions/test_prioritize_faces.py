@@ -8,8 +8,8 @@ from ctxhub.core.accounts.services.access_tokens import create_token
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Project
 from ctxhub.core.text.token_count import count_tokens
+from sessions.accesses.models import Mode
 from sessions.models import AgentSession
-from sessions.sittings.models.resources import Mode
 from tests.hub import LiveHub, McpClient, RestClient
 from tests.sessions.files import add_file, session_of, stored
 

@@ -17,9 +17,9 @@ from ctxhub.core.models import Event
 from ctxhub.core.search.documents import Document
 from ctxhub.core.search.services.index import index_documents
 from ctxhub.core.text.token_count import count_tokens
+from sessions.accesses.models import Mode
 from sessions.models import SessionResource
-from sessions.sittings.models.resources import Mode
-from sessions.sittings.services.prioritize import PrioritizeAnswer, prioritize_files
+from sessions.prioritize.services import PrioritizeAnswer, prioritize_files
 from tests.properties import SHARED_FIXTURES
 from tests.sessions.files import add_file, at_noon, compress, depend, digest, resource, session_of, stored
 from tracking.models import FileContent, Resource

@@ -12,9 +12,9 @@ from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import InvalidInput
 from ctxhub.core.models import Project
 from ctxhub.core.toolbox.dispatch import call
+from sessions.accesses.dependencies import list_dependencies
+from sessions.accesses.services import add_dependency, track_access
 from sessions.models import ResourceDependency
-from sessions.sittings.selectors.dependencies import list_dependencies
-from sessions.sittings.services.resources import add_dependency, track_access
 from tests.tables import dump_project
 from tracking.models import Resource
 

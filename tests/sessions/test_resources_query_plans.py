@@ -12,9 +12,9 @@ from django.test.utils import CaptureQueriesContext
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.listing import Listing
 from ctxhub.core.models import Agent
+from sessions.accesses.files import list_session_resources
+from sessions.accesses.queries import list_accesses
 from sessions.models import Access, AgentSession, SessionResource
-from sessions.sittings.selectors.accesses import list_accesses
-from sessions.sittings.selectors.resources import list_session_resources
 from tests.query_plans import explained, plan_by_indexes, sorts_inside, start_compact
 from tracking.models import Resource
 

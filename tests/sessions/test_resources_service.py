@@ -12,11 +12,11 @@ from ctxhub.core.kit.caller import Caller, Window
 from ctxhub.core.kit.errors import InvalidInput, NotAllowed, NotFound
 from ctxhub.core.models import Agent, Event, Project
 from ctxhub.core.toolbox.dispatch import call
+from sessions.accesses.files import list_session_resources
+from sessions.accesses.queries import list_accesses
+from sessions.accesses.services import add_dependency, track_access
 from sessions.models import Access, AgentSession, SessionResource
-from sessions.sittings.selectors.accesses import list_accesses
-from sessions.sittings.selectors.resources import list_session_resources
-from sessions.sittings.services.resources import add_dependency, track_access
-from sessions.sittings.services.sessions import save_session
+from sessions.sittings.services import save_session
 from tests.tables import dump_project
 from tracking.models import AccessKind, Resource
 from tracking.services.changes import record_change

@@ -14,9 +14,9 @@ from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Event, Project
 from memory.decisions.services import set_decision
 from memory.snapshots.services import save_snapshot
+from sessions.accesses.services import add_dependency, track_access
 from sessions.models import AgentSession, ContextItem, Conversation, SessionResource
-from sessions.sittings.services.resources import add_dependency, track_access
-from sessions.sittings.services.sessions import save_session
+from sessions.sittings.services import save_session
 from tests.people import ADMIN, VIEWER, member
 from tests.sessions.files import session_of
 from tracking.models import Resource

@@ -18,11 +18,11 @@ from ctxhub.core.search.selectors.index_check import find_faults
 from ctxhub.core.toolbox.dispatch import call
 from ctxhub.core.vocabulary.services.names import register_agent
 from memory.models import Snapshot
+from sessions import retention as cleaning
+from sessions.accesses.services import track_access
 from sessions.models import Access, AgentSession
-from sessions.sittings.services import cleaning
-from sessions.sittings.services.calls import open_session
-from sessions.sittings.services.resources import track_access
-from sessions.sittings.services.sessions import delete_session, save_session
+from sessions.sittings.services import delete_session, save_session
+from sessions.windows.calls import open_session
 from tracking.models import Resource
 from tracking.models.resource import AccessKind
 

@@ -13,7 +13,7 @@ from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Project
 from ctxhub.core.toolbox.dispatch import call
 from sessions.models import AgentSession
-from sessions.sittings.services.sessions import save_session
+from sessions.sittings.services import save_session
 from tests.databases import rolled_back
 from tests.hub import McpClient, RestClient
 from tests.sessions.test_sessions_save import FULL

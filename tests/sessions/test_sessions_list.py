@@ -17,11 +17,9 @@ from ctxhub.core.search.services.reindexing import index_missing
 from ctxhub.core.toolbox.dispatch import call
 from ctxhub.core.vocabulary.services.names import register_agent
 from sessions.models import AgentSession
-from sessions.sittings.selectors.calls import find_session
-from sessions.sittings.services.calls import open_session
-from sessions.sittings.services.restoring import restore_session
-from sessions.sittings.services.sessions import delete_session, save_session
-from sessions.sittings.sql.saved import find_last_saved
+from sessions.sittings.restoring import find_last_saved, restore_session
+from sessions.sittings.services import delete_session, save_session
+from sessions.windows.calls import find_session, open_session
 from tests.databases import rolled_back
 from tests.query_plans import explained, plan_by_indexes, sorts_inside, start_compact
 

@@ -6,7 +6,7 @@ from ctxhub.core.kit.caller import Caller, acting
 from ctxhub.core.models import Event
 from ctxhub.core.toolbox.dispatch import call
 from sessions.models import AgentSession, Conversation, WorkspaceState
-from sessions.sittings.services.sessions import save_session
+from sessions.sittings.services import save_session
 
 pytestmark = pytest.mark.usefixtures("index_is_kept")
 

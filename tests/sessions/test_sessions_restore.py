@@ -15,10 +15,10 @@ from ctxhub.core.models import Event
 from ctxhub.core.toolbox.dispatch import call
 from messaging.services.messages import send_message
 from sessions.models import AgentSession
-from sessions.sittings.selectors.restored import Contents, end_of, file_rows, pack
-from sessions.sittings.services.restoring import restore_session
-from sessions.sittings.services.sessions import delete_session, save_session
-from sessions.sittings.sql.sessions import StoredConversation, StoredItem
+from sessions.sittings.contents import StoredConversation, StoredItem
+from sessions.sittings.restored import Contents, end_of, file_rows, pack
+from sessions.sittings.restoring import restore_session
+from sessions.sittings.services import delete_session, save_session
 
 pytestmark = pytest.mark.usefixtures("index_is_kept")
 

@@ -11,11 +11,11 @@ from ctxhub.core.kit.errors import Conflict, InvalidInput, NotAllowed, NotFound
 from ctxhub.core.models import Event
 from ctxhub.core.text.token_count import count_tokens
 from ctxhub.core.toolbox.dispatch import call
+from sessions.accesses.services import track_access
 from sessions.models import AgentSession, ContextItem, Conversation, SessionResource, WorkspaceState
-from sessions.sittings.services.calls import open_session
-from sessions.sittings.services.resources import track_access
-from sessions.sittings.services.restoring import restore_session
-from sessions.sittings.services.sessions import delete_session, save_session
+from sessions.sittings.restoring import restore_session
+from sessions.sittings.services import delete_session, save_session
+from sessions.windows.calls import open_session
 from tests.core.test_secrets import CHOSEN, ISSUED
 from tracking.models import Resource
 

@@ -19,10 +19,10 @@ from ctxhub.core.search.selectors.index_check import find_faults
 from ctxhub.core.search.services.reindexing import reindex
 from ctxhub.core.toolbox.dispatch import call
 from sessions.models import AgentSession, ContextItem
-from sessions.sittings.rows.sessions import SESSIONS
-from sessions.sittings.search.sessions import session_document
-from sessions.sittings.services.restoring import restore_session
-from sessions.sittings.services.sessions import delete_session, save_session
+from sessions.sittings.history import session_document
+from sessions.sittings.restoring import restore_session
+from sessions.sittings.rows import SESSIONS
+from sessions.sittings.services import delete_session, save_session
 from tests.core.test_secrets_masked import EACH
 from tests.hub import RestClient
 

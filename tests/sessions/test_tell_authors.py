@@ -30,8 +30,8 @@ from messaging.models import Message
 from sessions.briefings.models.writing import Writing
 from sessions.briefings.services.nudges import nudge
 from sessions.briefings.services.recording import WRITER
-from sessions.sittings.services.restoring import restore_session
-from sessions.sittings.services.sessions import save_session
+from sessions.sittings.restoring import restore_session
+from sessions.sittings.services import save_session
 from tests.core.stale import change, write_rows
 from tests.hub import McpClient, RestClient
 from tests.periodic import prevent_periodic_work

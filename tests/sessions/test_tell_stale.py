@@ -20,8 +20,8 @@ from memory.decisions.services import deprecate_decision, set_decision_batch
 from memory.models import Decision
 from messaging.models import Message, MessageType
 from sessions.briefings.services.recording import WRITER
-from sessions.sittings.services.restoring import restore_session
-from sessions.sittings.services.sessions import save_session
+from sessions.sittings.restoring import restore_session
+from sessions.sittings.services import save_session
 from tests.sessions.given import KEY, REF, decide, read, told
 
 NOON = "2026-03-02T12:00:00+00:00"

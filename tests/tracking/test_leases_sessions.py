@@ -14,7 +14,7 @@ from ctxhub.core.kit.transactions import write_transaction
 from ctxhub.core.models import Event, HeardSession
 from sessions.briefings.selectors.check import check
 from sessions.models import AgentSession
-from sessions.sittings.services.beginning import begin_session
+from sessions.windows.beginning import begin_session
 from tracking.models import Lease
 from tracking.selectors.leases import list_leases
 from tracking.selectors.locks import check_lock

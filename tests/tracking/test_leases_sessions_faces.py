@@ -13,7 +13,7 @@ from ctxhub.core.refusals.services import WRITER
 from ctxhub.core.text.token_count import count_tokens
 from ctxhub.core.toolbox.dispatch import call
 from messaging.services.messages import send_message
-from sessions.sittings.services.sessions import save_session
+from sessions.sittings.services import save_session
 from tests.hub import LiveHub, McpClient, RestClient
 from tests.periodic import prevent_periodic_work
 from tests.stdio import stdio_hub

@@ -24,8 +24,8 @@ from sessions.briefings.admin.filters import ViaFilter, briefings_with
 from sessions.briefings.admin.given_page import field_value, given_context
 from sessions.briefings.admin.given_texts import shown_items
 from sessions.briefings.models.briefing import Briefing, BriefingItem
-from sessions.sittings.admin.filters import SessionFilter
-from sessions.sittings.admin.page import url_of
+from sessions.sittings.admin import SessionFilter
+from sessions.sittings.page import url_of
 
 ITEMS_SHOWN = 50
 

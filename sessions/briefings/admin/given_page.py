@@ -16,8 +16,8 @@ from ctxhub.core.models import Project
 from sessions.briefings.admin.forms import AGENTS, GivenForm
 from sessions.briefings.admin.given_texts import ShownItem, shown_items
 from sessions.briefings.models.briefing import Briefing, BriefingItem
-from sessions.sittings.admin.page import url_of
-from sessions.sittings.selectors.calls import CURRENT_FOR
+from sessions.sittings.page import url_of
+from sessions.windows.calls import CURRENT_FOR
 
 ITEMS_SHOWN = 50
 

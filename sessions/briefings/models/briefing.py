@@ -6,7 +6,7 @@ from django.utils import timezone
 from ctxhub.core.kit.inputs import SESSION_NAME_LENGTH
 from ctxhub.core.kit.models import ProjectRow
 from ctxhub.core.models import Agent
-from sessions.sittings.models.session import AgentSession
+from sessions.sittings.models import AgentSession
 
 KIND_LENGTH = 30
 VERSION_LENGTH = 100

@@ -22,7 +22,7 @@ from sessions.briefings.selectors.row_texts import (
     row_text,
 )
 from sessions.briefings.sql.objects import newest_decisions, newest_memories, urgent_constraints
-from sessions.sittings.selectors.last import LastSession, last_named, last_worked_in
+from sessions.windows.last import LastSession, last_named, last_worked_in
 from tracking.selectors.changes import changes_by_others
 from tracking.selectors.leases import leases_of_others
 

@@ -5,7 +5,7 @@ from datetime import datetime
 
 from sessions.briefings.rules.current import Place, Work, current_places
 from sessions.briefings.sql.given import Reader, Sign, find_signs
-from sessions.sittings.selectors.calls import CURRENT_FOR
+from sessions.windows.calls import CURRENT_FOR
 
 
 def current_readers(project_id: int, readers: Sequence[Reader], now: datetime) -> list[Reader]:

@@ -3,9 +3,9 @@
 from collections.abc import Iterable
 
 from ctxhub.core import registry
+from ctxhub.core.links import ObjectKey
 from ctxhub.core.search.documents import PASSAGE_CHARACTERS, Document
 from ctxhub.core.search.excerpts import Wanted, excerpt
-from ctxhub.core.links import ObjectKey
 from ctxhub.core.search.selectors.rankings import Rankings
 from ctxhub.core.text.headings import without_first_headings
 from ctxhub.core.text.sentences import in_one_line

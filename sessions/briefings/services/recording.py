@@ -34,7 +34,7 @@ from sessions.briefings.sql.given import (
     insert_items,
 )
 from sessions.briefings.sql.writings import NewWriting, delete_writings, write_writings
-from sessions.sittings.selectors.calls import find_places
+from sessions.windows.calls import find_places
 
 Ids = Mapping[tuple[str, str], int]
 """Ids of things by kind and by the name in a ref."""

@@ -16,7 +16,7 @@ from sessions.briefings.rules.notices import DEPRECATED, ChangedDecision, messag
 from sessions.briefings.selectors.readers import current_readers
 from sessions.briefings.sql.given import Outdated, Reader, find_outdated, find_readers
 from sessions.briefings.sql.notices import NewNotice, NoticeKey, find_notices, write_notices
-from sessions.sittings.selectors.calls import CURRENT_FOR
+from sessions.windows.calls import CURRENT_FOR
 
 # The most agents that hear of a change.
 MOST_TOLD = 50

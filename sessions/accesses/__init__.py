@@ -1,0 +1,1 @@
+"""Accesses of sessions to files, and dependencies between files."""

@@ -1,0 +1,87 @@
+"""The admin of accesses to files and of dependencies between files: read-only lists."""
+
+from django.contrib import admin
+from django.urls import reverse
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+from unfold.contrib.filters.admin import ChoicesDropdownFilter
+from unfold.decorators import display
+
+from ctxhub.core.admin.columns import mono, time_in_full
+from ctxhub.core.admin.filters import AgentFilter, ProjectFilter
+from ctxhub.core.templatetags.moments import moment
+from sessions.accesses.models import Access, ResourceDependency
+from sessions.sittings.admin import SessionFilter
+from sessions.sittings.page import url_of
+from tracking.admin.file_rows import FileRowsAdmin
+from tracking.models import Resource
+
+ACCESS_COLOURS = {"edited": "warning", "executed": "info"}
+
+
+@admin.register(Access)
+class AccessAdmin(FileRowsAdmin):
+    when_empty = "Agents note what they read and edit with session track."
+    list_display = ("when", "by", "what", "file", "within")
+    list_display_links = ("when",)
+    list_filter = (ProjectFilter, AgentFilter, SessionFilter, ("access", ChoicesDropdownFilter))
+    list_select_related = ("project", "resource", "agent")
+    search_fields = ("resource__path",)
+    date_hierarchy = "created_at"
+    ordering = ("-created_at", "-pk")
+    fields = ("project", "happened", "by", "what", "file", "within")
+
+    @display(description="When", ordering="created_at")
+    def when(self, access: Access) -> SafeString | str:
+        return moment(access.created_at)
+
+    @display(description="Access", ordering="access", label=ACCESS_COLOURS)
+    def what(self, access: Access) -> str:
+        return access.get_access_display()
+
+    @display(description="File", ordering="resource__path")
+    def file(self, access: Access) -> SafeString:
+        return file_link(access.resource)
+
+    @display(description="Session", ordering="session_id")
+    def within(self, access: Access) -> SafeString:
+        return format_html(
+            '<a class="ctx-link" href="{}">{}</a>', url_of(access.session_id), access.session_id
+        )
+
+    happened = time_in_full("created_at", "When")
+
+
+@admin.register(ResourceDependency)
+class DependencyAdmin(FileRowsAdmin):
+    when_empty = "Agents note which file needs which other one with session depend."
+    list_display = ("needs", "how", "needed", "strength", "since")
+    list_display_links = ("needs",)
+    list_filter = (ProjectFilter,)
+    list_select_related = ("project", "source", "target")
+    search_fields = ("source__path", "target__path")
+    ordering = ("-pk",)
+    fields = ("project", "needs", "how", "needed", "strength", "said")
+
+    @display(description="File", ordering="source__path")
+    def needs(self, row: ResourceDependency) -> SafeString:
+        return mono(row.source.path)
+
+    @display(description="Type", ordering="type")
+    def how(self, row: ResourceDependency) -> str:
+        return row.type
+
+    @display(description="Needs", ordering="target__path")
+    def needed(self, row: ResourceDependency) -> SafeString:
+        return file_link(row.target)
+
+    @display(description="Since", ordering="created_at")
+    def since(self, row: ResourceDependency) -> SafeString | str:
+        return moment(row.created_at)
+
+    said = time_in_full("created_at", "Since")
+
+
+def file_link(file: Resource) -> SafeString:
+    url = reverse("admin:tracking_resource_read", args=[file.pk])
+    return format_html('<a class="ctx-link" href="{}">{}</a>', url, mono(file.path))

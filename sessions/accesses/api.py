@@ -1,0 +1,43 @@
+"""REST views of files in sessions: accesses, the files of a session, dependencies."""
+
+from ctxhub.core.api.operations import CREATED, CREATED_OR_FOUND, lists, performs
+from ctxhub.core.api.takes import takes
+from ctxhub.core.api.views import ProjectViewSet
+from sessions.accesses.dependencies import ListedDependency
+from sessions.accesses.files import SessionResource
+from sessions.accesses.queries import ListedAccess
+
+
+class AccessViewSet(ProjectViewSet):
+    list = lists(
+        takes("session", "accesses"),
+        ListedAccess,
+        says="Accesses of agents to files that pass every filter, newest first.",
+    )
+    create = performs(takes("session", "track"), statuses=CREATED, says="Note what an agent did with a file.")
+    of_session = lists(
+        takes("session", "accesses", at="session"),
+        ListedAccess,
+        says="Accesses in one session, newest first.",
+    )
+
+
+class SessionResourceViewSet(ProjectViewSet):
+    list = lists(
+        takes("session", "resources", at="session"),
+        SessionResource,
+        says="The files of a session, the most relevant ones first unless `sort` says otherwise.",
+    )
+
+
+class DependencyViewSet(ProjectViewSet):
+    list = lists(
+        takes("session", "dependencies"),
+        ListedDependency,
+        says="What a file needs, and what needs it: the nearest first.",
+    )
+    create = performs(
+        takes("session", "depend"),
+        statuses=CREATED_OR_FOUND,
+        says="Note that a file depends on another: 201 where that is new, 200 where it gets stronger.",
+    )

@@ -1,0 +1,1 @@
+"""Chooses which files of a session fit into a token budget, and in which form."""

@@ -1,0 +1,71 @@
+"""REST views of sessions: list, save, read, restore, delete, and what they continue."""
+
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from ctxhub.core.api.answers import in_parts, page_of
+from ctxhub.core.api.operations import CREATED, CREATED_OR_FOUND, lists, operation, performs, shows
+from ctxhub.core.api.takes import takes
+from ctxhub.core.api.views import ProjectViewSet
+from ctxhub.core.kit.caller import WRITE
+from sessions.sittings.queries import ListedAncestor, ListedSession, Session
+from sessions.sittings.services import delete_session
+from sessions.windows.live import LiveSession
+
+
+class SessionViewSet(ProjectViewSet):
+    scopes = {"destroy": WRITE}
+
+    list = shows(
+        takes("session", "list"),
+        page_of(ListedSession | LiveSession, "ListedSessionPage"),
+        says="Sessions that pass every filter, newest first; with `live` those heard of within an hour.",
+    )
+    create = performs(
+        takes("session", "save"),
+        statuses=CREATED_OR_FOUND,
+        says="Keep where an agent is: 201 where the session is new, 200 where it was there.",
+    )
+    retrieve = shows(
+        takes("session", "get", at="session"),
+        in_parts(Session),
+        says="One session; with `conversation` one of its conversations, or some lines of it.",
+    )
+    partial_update = performs(
+        takes(
+            "session",
+            "save",
+            at="session",
+            name="SessionChange",
+            example={"summary": "The join is written.", "branch": "faster-basket"},
+        ),
+        says="Save into it: a new conversation is added, the rest replaces what was there.",
+    )
+
+    @operation(responses={204: None})
+    def destroy(self, request: Request, slug: str, session_id: int) -> Response:
+        """Remove it with all that it holds; another agent's as an administrator."""
+        self.perform(delete_session, session=session_id)
+        return Response(status=204)
+
+
+class RestoreViewSet(ProjectViewSet):
+    create = performs(
+        takes("session", "restore"),
+        statuses=CREATED,
+        says="Go on from a session, in a new one: a named one, or the last one of a workspace.",
+    )
+    of_session = performs(
+        takes("session", "restore", at="session", without=["workspace_id"], name="RestoreThis"),
+        statuses=CREATED,
+        operation_id="sessions_restore_this",
+        says="Go on from this session, in a new one.",
+    )
+
+
+class LineageViewSet(ProjectViewSet):
+    list = lists(
+        takes("session", "lineage", at="session"),
+        ListedAncestor,
+        says="What a session continues, back to the first.",
+    )

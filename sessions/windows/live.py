@@ -1,0 +1,81 @@
+"""The list of live sessions: the windows and subagents that were heard of within an hour."""
+
+from datetime import datetime
+
+from typing_extensions import TypedDict
+
+from ctxhub.core.accounts.selectors.live_sessions import live_sessions
+from ctxhub.core.kit import clock
+from ctxhub.core.kit.clock import format_time
+from ctxhub.core.kit.errors import InvalidInput
+from ctxhub.core.kit.frozen import frozen
+from ctxhub.core.kit.inputs import WORD_LENGTH, clean_limit, clean_name
+from ctxhub.core.kit.listing import Listing, Row, page_in_memory
+from ctxhub.core.toolbox.argument_types import Author, Time
+from sessions.sittings.contents import read_places
+from tracking.sql.leases import count_live_by_session
+
+COLUMNS = ("session", "agent", "branch", "worktree", "leases", "last_heard")
+
+
+class LiveSession(TypedDict):
+    session: str
+    agent: Author
+    branch: str
+    worktree: str
+    leases: int
+    last_heard: Time
+
+
+@frozen
+class Window:
+    """A live session. `branch` and `worktree`: of its last save, "" without one."""
+
+    session: str
+    agent: str
+    branch: str
+    worktree: str
+    leases: int
+    heard_at: datetime
+
+
+def refuse_other_filters(**filters: object) -> None:
+    """Raises InvalidInput for a filter that live sessions do not take."""
+    if given := [name for name, value in filters.items() if value not in (None, "", False)]:
+        raise InvalidInput(
+            f"live lists windows, which have no {' and no '.join(given)}.",
+            hint="Leave it out, or leave live out: by, limit and cursor go with it.",
+        )
+
+
+def list_live_sessions(
+    project_id: int, *, by: str | None = None, limit: int = 20, cursor: str | None = None
+) -> Listing:
+    """Live sessions, heard of last first: rows session, agent, branch, worktree, leases, last_heard.
+
+    `branch` and `worktree` are those of the last save under that name, empty without one.
+    """
+    name = clean_name(by, "by", at_most=WORD_LENGTH).casefold() if by else ""
+
+    def row_of(one: Window) -> Row:
+        return [*(one.session, one.agent, one.branch, one.worktree, one.leases), format_time(one.heard_at)]
+
+    windows = find_windows(project_id, by=name)
+    return page_in_memory(COLUMNS, windows, row_of, limit=clean_limit(limit), cursor=cursor)
+
+
+def find_windows(project_id: int, *, by: str = "") -> list[Window]:
+    """Up to 1,000 live sessions, heard of last first. `by`: only those of this case-folded agent."""
+    found = live_sessions(project_id, by=by)
+    places = read_places(project_id, [each.name for each in found])
+    leases = count_live_by_session(project_id, clock.now()) if found else {}
+    return [
+        Window(
+            each.name,
+            each.agent,
+            *places.get(each.name, ("", "")),
+            leases.get((each.folded, each.name), 0),
+            each.heard_at,
+        )
+        for each in found
+    ]
