@@ -138,7 +138,7 @@ class SmallWork:
 
     def _save(self, caller: "Caller", hour: int) -> None:
         from memory.snapshots.services import save_snapshot
-        from sessions.briefings.selectors.brief import brief
+        from sessions.briefs.brief import brief
         from sessions.sittings.services import save_session
 
         saved = save_session(

@@ -2,9 +2,8 @@
 
 import sessions.accesses.admin
 import sessions.accesses.file_panels
-import sessions.briefings.admin.agent_panel
-import sessions.briefings.admin.briefings
-import sessions.briefings.admin.never_given
-import sessions.briefings.admin.readers
+import sessions.given.admin
+import sessions.given.never_given
+import sessions.given.panels
 import sessions.sittings.admin
 import sessions.windows.agent_panel

@@ -3,8 +3,8 @@
 from django.urls import path
 
 from sessions.accesses.api import AccessViewSet, DependencyViewSet, SessionResourceViewSet
-from sessions.briefings.api.briefings import BriefViewSet, CheckViewSet
-from sessions.briefings.api.nudges import NudgeViewSet
+from sessions.briefs.api import BriefViewSet, CheckViewSet
+from sessions.nudges.api import NudgeViewSet
 from sessions.prioritize.api import PrioritizeViewSet
 from sessions.sittings.api import LineageViewSet, RestoreViewSet, SessionViewSet
 from sessions.windows.api import BeginViewSet

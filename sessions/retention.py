@@ -11,7 +11,7 @@ from ctxhub.core.events.services.events import Change, record
 from ctxhub.core.kit import sql
 from ctxhub.core.kit.deletes import delete_rows
 from ctxhub.core.search.services.index import forget
-from sessions.briefings.services.recording import clean_briefings
+from sessions.given.services import clean_briefings
 from sessions.sittings.contents import leave_snapshots
 from sessions.sittings.models import AgentSession
 

@@ -1,4 +1,4 @@
 """Connects the signal receivers of all nouns."""
 
-import sessions.briefings.signals
+import sessions.given.signals
 import sessions.sittings.history

@@ -1,7 +1,7 @@
 """Registers the tools `brief`, `check` and `session`, with their actions in the order of help."""
 
 # ruff: noqa: I001
-import sessions.briefings.tools.briefings
+import sessions.briefs.tools
 import sessions.sittings.tools
 import sessions.accesses.tools
 import sessions.prioritize.tools

@@ -21,7 +21,7 @@ from memory.memories.services import add_memory, update_memory
 from memory.models import Decision
 from memory.scratchpads.services import create_scratchpad, update_scratchpad
 from messaging.models import Message
-from sessions.briefings.services.recording import WRITER as GIVEN
+from sessions.given.services import WRITER as GIVEN
 from tests.messaging.mail import known, send
 from tests.people import ADMIN, member
 from tracking.models import Resource

@@ -32,7 +32,7 @@ from ctxhub.core.kit.errors import (
     Unauthenticated,
 )
 from ctxhub.core.models import AccessToken, Agent, Membership, Project
-from sessions.briefings.services.nudges import nudge
+from sessions.nudges.services import nudge
 from tests.people import ADMIN, MEMBER, VIEWER, person
 from tests.timing import PATIENCE_SECONDS
 

@@ -16,7 +16,7 @@ from django.core.management import call_command
 from django.core.management.base import CommandError
 
 from manage import STARTING
-from sessions.briefings.models.briefing import BriefingItem
+from sessions.given.models import BriefingItem
 from tests.core.command_line import Installation, Server, installation, migrated_installation
 from tests.hub import HttpClient
 from tests.timing import PATIENCE_SECONDS, SOON_SECONDS, wait_until

@@ -15,10 +15,9 @@ from ctxhub.core.paths.sql import StaleShare
 from ctxhub.core.search.selectors.search import search
 from ctxhub.core.text.token_count import count_tokens
 from ctxhub.core.toolbox.dispatch import call
-from sessions.briefings.rules.candidates import Candidate
-from sessions.briefings.selectors.brief import SMALL_BUDGET, brief
-from sessions.briefings.selectors.check import check
-from sessions.briefings.selectors.staleness import stale_note
+from sessions.briefs.brief import SMALL_BUDGET, brief
+from sessions.briefs.rows import Candidate, stale_note
+from sessions.checks.check import check
 from tests.core.stale import change
 from tests.databases import take_statistics
 from tests.hub import RestClient

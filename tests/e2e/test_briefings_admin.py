@@ -6,7 +6,7 @@ from playwright.sync_api import Page, expect
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Project
 from memory.constraints.services import add_constraint
-from sessions.briefings.models.briefing import Briefing
+from sessions.given.models import Briefing
 from tests.e2e.test_admin import go, sign_in
 from tests.e2e.test_snapshots_admin import LONG, fits
 from tests.hub import LiveHub

@@ -10,7 +10,7 @@ import pytest
 
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Project
-from sessions.briefings.models.briefing import BriefingItem
+from sessions.given.models import BriefingItem
 from tests.sessions.given import REF, decide
 from tests.stdio import StdioClient, stdio_hub
 from tests.timing import PATIENCE_SECONDS, wait_until

@@ -16,7 +16,7 @@ from messaging.selectors.inbox import list_inbox
 from messaging.selectors.messages import list_thread
 from messaging.services.messages import send_message
 from messaging.services.requests import claim_request, finish_request
-from sessions.briefings.services.nudges import nudge
+from sessions.nudges.services import nudge
 from tests.core.linked import done, impact
 from tests.hub import LiveHub, McpClient, RestClient
 from tests.mcp.test_waiting import in_background, wait_for_waiters

@@ -20,7 +20,7 @@ from ctxhub.core.vocabulary.services.names import register_agent
 from messaging.models import Delivery, Message
 from messaging.selectors.messages import list_receipts
 from messaging.services.receipts import acknowledge_messages, read_messages_of
-from sessions.briefings.services.nudges import nudge
+from sessions.nudges.services import nudge
 from tests.messaging.mail import events, inbox, send, verbs
 
 MONDAY = datetime(2026, 1, 5, 10, tzinfo=UTC)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.toolbox.dispatch import call
-from sessions.briefings.rules.candidates import SHARES, Candidate
+from sessions.briefs.rows import SHARES, Candidate
 
 AT = "2026-11-21T10:00:00Z"
 TEXTS = (

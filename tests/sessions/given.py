@@ -10,9 +10,8 @@ from ctxhub.core.kit.caller import Caller
 from ctxhub.core.toolbox.dispatch import call
 from memory.decisions.services import set_decision
 from messaging.models import Delivery
-from sessions.briefings.models.briefing import Briefing, BriefingItem
-from sessions.briefings.models.writing import Writing
-from sessions.briefings.services.recording import WRITER
+from sessions.given.models import Briefing, BriefingItem, Writing
+from sessions.given.services import WRITER
 
 KEY = "api/auth/method"
 REF = f"decision:{KEY}"

@@ -18,7 +18,7 @@ from memory.constraints.services import add_constraint
 from memory.decisions.services import set_decision
 from messaging.selectors.inbox import find_inbox
 from messaging.services.messages import send_message
-from sessions.briefings.selectors.brief import brief
+from sessions.briefs.brief import brief
 from tests.people import VIEWER, member, superuser
 from tracking.services.changes import record_change
 from tracking.services.leases import acquire_lease

@@ -18,8 +18,8 @@ from memory.models import Scratchpad
 from memory.scratchpads.services import create_scratchpad
 from memory.snapshots.services import save_snapshot
 from memory.workflows.services import create_workflow
-from sessions.briefings.models.briefing import Briefing, BriefingItem
-from sessions.briefings.services.recording import WRITER
+from sessions.given.models import Briefing, BriefingItem
+from sessions.given.services import WRITER
 from sessions.models import AgentSession
 from sessions.sittings.services import save_session
 from tests.hub import RestClient

@@ -5,8 +5,8 @@ import pytest
 from ctxhub.core.accounts.services.access_tokens import create_token
 from ctxhub.core.kit.background import When
 from ctxhub.core.kit.caller import Caller
-from sessions.briefings.models.briefing import BriefingItem
-from sessions.briefings.services.recording import WRITER
+from sessions.given.models import BriefingItem
+from sessions.given.services import WRITER
 from tests.crowd import ToolCall, over_http
 from tests.hub import LiveHub
 from tests.sessions.given import KEY, REF, decide, items, told

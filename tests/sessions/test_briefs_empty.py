@@ -9,7 +9,7 @@ from ctxhub.core.models import Project
 from ctxhub.core.text.token_count import count_tokens
 from ctxhub.core.toolbox.dispatch import as_text, call
 from memory.decisions.services import delete_decision, set_decision
-from sessions.briefings.selectors.brief import EMPTY, FIRST_STEP, NOTE, NOTHING_NEW
+from sessions.briefs.brief import EMPTY, FIRST_STEP, NOTE, NOTHING_NEW
 from sessions.sittings.services import save_session
 from tests.hub import LiveHub, McpClient, RestClient
 from tests.sessions.briefs import brief

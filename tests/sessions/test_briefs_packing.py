@@ -13,15 +13,9 @@ from hypothesis import strategies as st
 from ctxhub.core.kit.clock import EventCursor
 from ctxhub.core.text.token_count import count_tokens
 from ctxhub.core.toolbox.dispatch import as_text
-from sessions.briefings.rules.candidates import SHARES, Candidate
-from sessions.briefings.rules.packing import FEW_MUSTS, MUSTS, REFUSALS, json_form, pack
-from sessions.briefings.selectors.brief import (
-    LEAST_BUDGET,
-    MOST_BUDGET,
-    SMALL_BUDGET,
-    Briefing,
-    pack_briefing,
-)
+from sessions.briefs.brief import LEAST_BUDGET, MOST_BUDGET, SMALL_BUDGET, Briefing, pack_briefing
+from sessions.briefs.packing import FEW_MUSTS, MUSTS, REFUSALS, json_form, pack
+from sessions.briefs.rows import SHARES, Candidate
 from tests.hostile_texts import CORPUS
 from tests.sessions.briefs import in_order, random_sections, row, some_sections
 from tests.tokens import o200k

@@ -18,8 +18,8 @@ from memory.memories.services import add_memory, delete_memory
 from memory.models import Snapshot
 from memory.predictions.services import predict_snapshots
 from messaging.services.messages import send_message
-from sessions.briefings.selectors import candidates
-from sessions.briefings.selectors.questions import ask
+from sessions.briefs import candidates
+from sessions.briefs.questions import ask
 from sessions.sittings.restoring import restore_session
 from sessions.sittings.services import save_session
 from tests.memory import snapshots

@@ -12,10 +12,10 @@ from ctxhub.core.text.token_count import count_tokens
 from memory.constraints.services import add_constraint
 from memory.decisions.services import set_decision
 from memory.memories.services import add_memory
-from sessions.briefings.rules.candidates import SHARES, Candidate
-from sessions.briefings.rules.packing import AT_MOST, LINE_TOKENS, MUSTS
-from sessions.briefings.selectors.brief import Briefing, pack_briefing
-from sessions.briefings.selectors.brief import brief as read
+from sessions.briefs.brief import Briefing, pack_briefing
+from sessions.briefs.brief import brief as read
+from sessions.briefs.packing import AT_MOST, LINE_TOKENS, MUSTS
+from sessions.briefs.rows import SHARES, Candidate
 from tests.sessions.briefs import AT, brief, refs, row, rows_of
 from tests.sessions.test_briefs_packing import CURSOR, many
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from sessions.briefings.rules.task_paths import MOST_PATHS, in_short, paths_in
+from sessions.briefs.questions import MOST_PATHS, in_short, paths_in
 from tests.timing import within_cpu_seconds
 
 

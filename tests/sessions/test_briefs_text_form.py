@@ -14,8 +14,8 @@ from memory.constraints.services import add_constraint
 from memory.decisions.services import set_decision
 from memory.memories.services import add_memory
 from messaging.services.messages import send_message
-from sessions.briefings.rules.candidates import SHARES, Candidate
-from sessions.briefings.selectors.brief import NOTE, brief, pack_briefing
+from sessions.briefs.brief import NOTE, brief, pack_briefing
+from sessions.briefs.rows import SHARES, Candidate
 from sessions.sittings.services import save_session
 from tests.sessions.briefs import AT, BREAKOUTS, TEXTS
 from tracking.services.changes import record_change

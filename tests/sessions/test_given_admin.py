@@ -20,7 +20,7 @@ from memory.models import Decision, MemoryRevision
 from memory.scratchpads.services import append_to_scratchpad, create_scratchpad, update_scratchpad
 from memory.workflows.services import create_workflow
 from messaging.services.messages import send_message
-from sessions.briefings.models.briefing import Briefing
+from sessions.given.models import Briefing
 from sessions.sittings.restoring import restore_session
 from sessions.sittings.services import save_session
 from tests.people import ADMIN, VIEWER, member

@@ -21,11 +21,9 @@ from ctxhub.core.toolbox.dispatch import call
 from memory.decisions.services import delete_decision, deprecate_decision
 from messaging.models import Delivery
 from messaging.services.messages import send_message
-from sessions.briefings.rules.nudges import HEADING, fitting, nudge_text, with_rest
-from sessions.briefings.selectors import news
-from sessions.briefings.services import nudges
-from sessions.briefings.services.nudges import nudge
-from sessions.briefings.services.recording import WRITER
+from sessions.given.services import WRITER
+from sessions.nudges import news, services
+from sessions.nudges.services import HEADING, fitting, nudge, nudge_text, with_rest
 from sessions.sittings.services import save_session
 from tests.hub import LiveHub, RestClient
 from tests.sessions.given import KEY, REF, decide, read
@@ -356,7 +354,7 @@ def test_what_cannot_be_marked_is_told_again(
 
     send_message(caller=ada, text="Stop.", to=["ben"], priority="high")
     with monkeypatch.context() as patch:
-        patch.setattr(nudges, "write_notices", fail)
+        patch.setattr(services, "write_notices", fail)
         assert len(lines(ben)) == 1
     assert len(lines(ben)) == 1
     assert lines(ben) == []

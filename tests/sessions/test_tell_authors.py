@@ -27,9 +27,9 @@ from memory.decisions.services import (
 from memory.memories.services import add_memory
 from memory.models import Decision
 from messaging.models import Message
-from sessions.briefings.models.writing import Writing
-from sessions.briefings.services.nudges import nudge
-from sessions.briefings.services.recording import WRITER
+from sessions.given.models import Writing
+from sessions.given.services import WRITER
+from sessions.nudges.services import nudge
 from sessions.sittings.restoring import restore_session
 from sessions.sittings.services import save_session
 from tests.core.stale import change, write_rows

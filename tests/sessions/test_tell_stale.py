@@ -19,7 +19,7 @@ from memory.decisions.history import HISTORY
 from memory.decisions.services import deprecate_decision, set_decision_batch
 from memory.models import Decision
 from messaging.models import Message, MessageType
-from sessions.briefings.services.recording import WRITER
+from sessions.given.services import WRITER
 from sessions.sittings.restoring import restore_session
 from sessions.sittings.services import save_session
 from tests.sessions.given import KEY, REF, decide, read, told

@@ -12,7 +12,7 @@ from ctxhub.core.kit.caller import Caller, Window
 from ctxhub.core.kit.errors import Conflict, InvalidInput, NotAllowed, NotFound
 from ctxhub.core.kit.transactions import write_transaction
 from ctxhub.core.models import Event, HeardSession
-from sessions.briefings.selectors.check import check
+from sessions.checks.check import check
 from sessions.models import AgentSession
 from sessions.windows.beginning import begin_session
 from tracking.models import Lease

@@ -12,7 +12,7 @@ from ctxhub.core.kit.caller import READ, Caller
 from ctxhub.core.kit.errors import CtxhubError
 from ctxhub.core.models import Project
 from ctxhub.core.search.selectors.search import answer_search
-from sessions.briefings.selectors.brief import brief
+from sessions.briefs.brief import brief
 
 QUESTIONS = 20
 PROJECTS = 20

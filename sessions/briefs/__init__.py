@@ -1,0 +1,1 @@
+"""Briefs: what an agent should know when it begins, within a budget of tokens."""

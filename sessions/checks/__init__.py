@@ -1,0 +1,1 @@
+"""Checks: what must hold for some files, and who else is at them."""

@@ -1,0 +1,26 @@
+"""REST view of nudges, for the hooks of clients."""
+
+from drf_spectacular.types import OpenApiTypes
+from rest_framework.renderers import BrowsableAPIRenderer, JSONRenderer
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from ctxhub.core.api.operations import operation
+from ctxhub.core.api.plain_text import PlainText
+from ctxhub.core.api.views import ProjectViewSet
+from sessions.nudges.services import NudgeAnswer, nudge
+
+NOT_STORED = {"Cache-Control": "no-store"}
+
+
+class NudgeViewSet(ProjectViewSet):
+    """As JSON, or as text for hooks: `?format=text`, or `Accept: text/plain`."""
+
+    renderer_classes = (JSONRenderer, BrowsableAPIRenderer, PlainText)
+
+    @operation(responses={(200, "application/json"): NudgeAnswer, (200, "text/plain"): OpenApiTypes.STR})
+    def retrieve(self, request: Request, slug: str) -> Response:
+        """What changed that the agent should hear now: urgent mail, leases, decisions. Each thing once."""
+        answer = nudge(caller=self.caller)
+        is_text = isinstance(request.accepted_renderer, PlainText)
+        return Response(answer["text"] if is_text else answer, headers=NOT_STORED)
