@@ -22,12 +22,12 @@ from memory.contexts.services import (
     memories_along,
     sizes_of_contexts,
 )
-from memory.decisions.chain import LINKS as SUCCESSORS
-from memory.decisions.chain import WHY as DECISION_WHY
 from memory.decisions.history import HISTORY as DECISION_HISTORY
 from memory.decisions.history import earlier_decision_documents
 from memory.decisions.queries import ids_of_keys, open_decisions
 from memory.decisions.services import delete_decisions, find_deletable_decisions
+from memory.decisions.versions import LINKS as SUCCESSORS
+from memory.decisions.versions import WHY as DECISION_WHY
 from memory.decisions.versions import revision_ids, values_at
 from memory.memories.history import HISTORY as MEMORY_HISTORY
 from memory.memories.history import REVISIONS as MEMORY_REVISIONS

@@ -2,10 +2,10 @@
 
 # ruff: noqa: I001
 import memory.constraints.tools
-import memory.contexts.tools
 import memory.memories.tools
 import memory.capture.tools
 import memory.grep.tools
+import memory.contexts.tools
 import memory.relationships.tools
 import memory.decisions.tools
 import memory.templates.tools

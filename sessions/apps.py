@@ -9,4 +9,4 @@ class SessionsConfig(AppConfig):
 
     def ready(self) -> None:
         from sessions import nouns, retention, signals, tools  # noqa: F401
-        from sessions.windows import calls  # noqa: F401
+        from sessions.windows import opening  # noqa: F401

@@ -17,7 +17,7 @@ from sessions.sittings.services import (
     sizes_of_sessions,
 )
 
-transfer.modules += ["sessions.sittings.exports", "sessions.briefings.exports"]
+transfer.modules.append("sessions.exports")
 register(
     Noun(
         "session",

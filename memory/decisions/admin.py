@@ -26,12 +26,12 @@ from ctxhub.core.admin.row_actions import RowAction, row_action
 from ctxhub.core.admin.stale import PathRowsAdmin, StaleFilter
 from ctxhub.core.admin.text_refs import pages_of_texts
 from ctxhub.core.kit.errors import Conflict
-from memory.decisions.chain import chain_of
 from memory.decisions.form import DecisionForm
 from memory.decisions.inputs import clean_key
 from memory.decisions.models import Decision, DecisionStatus
 from memory.decisions.queries import find_decision
 from memory.decisions.services import delete_decision, deprecate_decision, set_decision
+from memory.decisions.versions import chain_of
 from memory.decisions.versions_page import (
     count_versions,
     current_version,

@@ -15,7 +15,8 @@ from ctxhub.core.vocabulary.services.names import register_words
 from sessions.accesses.dependencies import add_strength
 from sessions.accesses.files import count_access, insert_access
 from sessions.accesses.inputs import clean_access, clean_dependency, clean_tracked_path
-from sessions.windows.calls import find_session, open_session, touch_session
+from sessions.windows.calls import find_session
+from sessions.windows.opening import open_session, touch_session
 from tracking.importance import importance_of
 from tracking.inputs.contents import Access, FileFacts, clean_facts
 from tracking.selectors.resources import facts_of

@@ -35,7 +35,8 @@ from sessions.sittings.queries import WorkspaceState, get_session
 from sessions.sittings.restored import Contents, file_rows, pack
 from sessions.sittings.rows import SESSIONS, SHOWN, SessionRow, State
 from sessions.sittings.services import clean_new_name
-from sessions.windows.calls import Found, enter_session, find_session
+from sessions.windows.calls import Found, find_session
+from sessions.windows.opening import enter_session
 
 
 def find_last_saved(project_id: int, agent: str, workspace_id: str) -> int | None:

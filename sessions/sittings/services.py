@@ -48,11 +48,11 @@ from sessions.sittings.rows import SESSIONS, SHOWN, SessionRow, State, item_text
 from sessions.windows.calls import (
     another_agents,
     clean_session_name,
-    enter_session,
     find_named,
     find_session,
     unknown_session,
 )
+from sessions.windows.opening import enter_session
 from tracking.services.contents import store_files
 from tracking.services.handing_over import release_all
 

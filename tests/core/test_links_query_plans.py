@@ -13,7 +13,7 @@ from ctxhub.core.accounts.services.projects import create_project
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.links import Asked, Link
 from ctxhub.core.registry import find_noun
-from memory.decisions import chain
+from memory.decisions import versions
 from memory.models import Decision, Relationship, Snapshot, SnapshotDependency
 from memory.relationships import cause_links
 from memory.snapshots import causes
@@ -28,7 +28,7 @@ pytestmark = pytest.mark.django_db
 
 TABLES = "memory_(decision|relationship|snapshot|snapshotdependency)|messaging_message"
 READERS: list[tuple[str, Callable[[Asked], list[Link]]]] = [
-    ("decision", chain.read_links),
+    ("decision", versions.read_links),
     ("memory", cause_links.read_links),
     ("memory", cause_links.read_links_beside),
     ("snapshot", causes.read_links),

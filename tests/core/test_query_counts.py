@@ -31,7 +31,7 @@ from messaging.models import Message
 from messaging.services.messages import send_message_batch
 from sessions.accesses.services import add_dependency, track_access
 from sessions.sittings.services import save_session
-from sessions.windows import calls
+from sessions.windows import opening
 from tests.databases import rolled_back
 from tests.memory.snapshots import write as write_snapshots
 from tests.periodic import prevent_periodic_work
@@ -608,7 +608,7 @@ def test_an_action_runs_as_many_queries_at_5_rows_as_at_100(
     fill(few, 5)
     fill(many, 100)
     # A session moves its time once a minute, which is no part of the action.
-    monkeypatch.setattr(calls, "TOUCHED_EVERY", timedelta(days=1))
+    monkeypatch.setattr(opening, "TOUCHED_EVERY", timedelta(days=1))
     for name, argument_lists in ASKED.items():
         for arguments in argument_lists:
             with subtests.test(name, arguments=arguments(2)), rolled_back():

@@ -6,7 +6,7 @@ import pytest
 
 from ctxhub.core.accounts.services.access_tokens import create_token
 from ctxhub.core.models import Project
-from sessions.windows import calls  # noqa: F401  # Says which session a call belongs to.
+from sessions.windows import opening  # noqa: F401  # Says which session a call belongs to.
 from tests.hub import LiveHub, RestClient
 from tests.tables import dump_project
 

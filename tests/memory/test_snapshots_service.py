@@ -19,7 +19,7 @@ from memory.models import Snapshot, SnapshotDependency, SnapshotTag
 from memory.snapshots.queries import get_snapshot, open_snapshots, snapshot_item
 from memory.snapshots.services import delete_snapshot, save_snapshot
 from sessions.models import AgentSession
-from sessions.windows import calls  # noqa: F401  # Says which session a call belongs to.
+from sessions.windows import opening  # noqa: F401  # Says which session a call belongs to.
 from tests.memory.snapshots import save
 from tests.tables import dump_project
 

@@ -22,7 +22,7 @@ from sessions import retention as cleaning
 from sessions.accesses.services import track_access
 from sessions.models import Access, AgentSession
 from sessions.sittings.services import delete_session, save_session
-from sessions.windows.calls import open_session
+from sessions.windows.opening import open_session
 from tracking.models import Resource
 from tracking.models.resource import AccessKind
 

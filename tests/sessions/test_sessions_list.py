@@ -19,7 +19,8 @@ from ctxhub.core.vocabulary.services.names import register_agent
 from sessions.models import AgentSession
 from sessions.sittings.restoring import find_last_saved, restore_session
 from sessions.sittings.services import delete_session, save_session
-from sessions.windows.calls import find_session, open_session
+from sessions.windows.calls import find_session
+from sessions.windows.opening import open_session
 from tests.databases import rolled_back
 from tests.query_plans import explained, plan_by_indexes, sorts_inside, start_compact
 

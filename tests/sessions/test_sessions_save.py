@@ -15,7 +15,7 @@ from sessions.accesses.services import track_access
 from sessions.models import AgentSession, ContextItem, Conversation, SessionResource, WorkspaceState
 from sessions.sittings.restoring import restore_session
 from sessions.sittings.services import delete_session, save_session
-from sessions.windows.calls import open_session
+from sessions.windows.opening import open_session
 from tests.core.test_secrets import CHOSEN, ISSUED
 from tracking.models import Resource
 

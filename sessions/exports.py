@@ -1,4 +1,4 @@
-"""What sessions and the dependencies of files are in an export."""
+"""What sessions, dependencies of files, and what agents were given are in an export."""
 
 import hashlib
 
@@ -9,11 +9,15 @@ from ctxhub.core.transfer.declaration import Exported, Part, Values, register
 from sessions.models import (
     Access,
     AgentSession,
+    Briefing,
+    BriefingItem,
     ContextItem,
     Conversation,
+    Notice,
     ResourceDependency,
     SessionResource,
     WorkspaceState,
+    Writing,
 )
 
 
@@ -53,5 +57,39 @@ register(
             Part(SessionResource, name="files", owner="session_id"),
             Part(Access, name="accesses", owner="session_id"),
         ),
+    ),
+)
+
+
+OBJECT = {"object": ("kind", "object_id")}
+
+register(
+    Exported(
+        Briefing,
+        kind="given",
+        parts=(Part(BriefingItem, points=OBJECT, name="items", owner="briefing_id"),),
+        has_ids=False,
+        is_word=True,
+        is_log=True,
+    ),
+    Exported(
+        Notice,
+        ids={"message_id": "message"},
+        points=OBJECT,
+        kind="notice",
+        natural=("agent_id", "kind", "object_id", "version"),
+        has_ids=False,
+        is_word=True,
+        is_log=True,
+    ),
+    Exported(
+        Writing,
+        ids={"session_id": "session"},
+        points=OBJECT,
+        kind="writing",
+        natural=("agent_id", "kind", "object_id", "session_id", "session_name"),
+        has_ids=False,
+        is_word=True,
+        is_log=True,
     ),
 )
