@@ -5,7 +5,7 @@ from collections.abc import Collection
 from django.contrib.auth.models import AbstractUser
 from django.dispatch import Signal
 
-from ctxhub.core.accounts.models.project import Membership
+from ctxhub.core.models import Membership
 from ctxhub.core.accounts.selectors.names_of_people import acting_name, forget_names
 from ctxhub.core.accounts.selectors.namesakes import refuse_taken_username
 from ctxhub.core.kit.transactions import acquire_write_lock, write_transaction
