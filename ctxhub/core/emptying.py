@@ -20,7 +20,7 @@ from ctxhub.core.kit.batches import BYTES_AT_ONCE, ROWS_AT_ONCE, do_first, done_
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.deletes import delete_rows, taking
 from ctxhub.core.kit.frozen import frozen
-from ctxhub.core.kit.rows import Row, RowT
+from ctxhub.core.kit.rows import BareRow, RowT
 from ctxhub.core.kit.transactions import write_transaction
 from ctxhub.core.search.services.index import forget
 from ctxhub.core.vocabulary.services.names import register_agent
@@ -55,7 +55,7 @@ def delete_containers(
     history.delete(project_id=caller.project_id, agent_id=agent_id, rows=rows, at=at, details=before)
 
 
-def emptied_before(history: History[Any], row: Row, contents: Contents) -> int:
+def emptied_before(history: History[Any], row: BareRow, contents: Contents) -> int:
     """How many rows of a container this call has deleted in batches."""
     return (done_before(history.ref(row)) or Counter())[contents.plural]
 
@@ -67,7 +67,7 @@ def sizes_of(contents: Contents, container_ids: Sequence[int]) -> dict[int, int]
     return {row_id: max(size, rows * BYTES_AT_ONCE // ROWS_AT_ONCE) for row_id, size, rows in sums}
 
 
-def _empty_first(caller: Caller, history: History[Any], row: Row, contents: Contents) -> int:
+def _empty_first(caller: Caller, history: History[Any], row: BareRow, contents: Contents) -> int:
     """Delete the rows of a container except for the last batch, before its transaction; return how many.
 
     Containers that fit into a batch stay as they are.
@@ -78,7 +78,9 @@ def _empty_first(caller: Caller, history: History[Any], row: Row, contents: Cont
     return do_first(ref, partial(_delete_batch, caller, history, row, contents))[contents.plural]
 
 
-def _delete_batch(caller: Caller, history: History[Any], row: Row, contents: Contents) -> Mapping[str, int]:
+def _delete_batch(
+    caller: Caller, history: History[Any], row: BareRow, contents: Contents
+) -> Mapping[str, int]:
     """Delete a batch unless it is the last one. The container gets an event, its rows get none."""
     project_id = caller.project_id
     with write_transaction(project_id):

@@ -25,7 +25,7 @@ from ctxhub.core.kit.caller import current
 from ctxhub.core.kit.deletes import delete_rows, taking
 from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.kit.models import NamedRow
-from ctxhub.core.kit.rows import RowT, Table
+from ctxhub.core.kit.rows import AuthoredRow, Row, RowT, Table
 from ctxhub.core.kit.sql import Reading
 from ctxhub.core.kit.transactions import acquire_write_lock, write_transaction
 from ctxhub.core.paths.rows import PathRow
@@ -88,6 +88,8 @@ class History(Generic[RowT]):
     counted_by: ClassVar[Sequence[str]] = ()
     is_counted: ClassVar[bool] = True
     is_indexed: ClassVar[bool] = True
+    # Whether rows that are deleted go into the bin.
+    is_binned: ClassVar[bool] = True
     # Whether its rows bear on paths: they are PathRows, and `patterns` says by which globs.
     has_paths: ClassVar[bool] = False
     # The fields that only the history writes: a save through the ORM keeps their stored values.
@@ -166,7 +168,21 @@ class History(Generic[RowT]):
 
     def complete(self, old: RowT, new: RowT, at: datetime) -> RowT:
         """Set `updated_at` for an update through the ORM, unless the save changes it."""
-        return replace(new, updated_at=at) if new.updated_at == old.updated_at else new
+        if isinstance(old, Row) and isinstance(new, Row) and new.updated_at == old.updated_at:
+            return replace(new, updated_at=at)
+        return new
+
+    def saved(self, project_id: int, old: RowT | None, row: RowT) -> RowT:
+        """The row that a save through the ORM has stored. Read again: an instance may hold other types.
+
+        `row`: the same as the instance has it, for nouns that need no more.
+        """
+        return self.table.read(project_id, [row.id])[row.id]
+
+    def acting_agent(self, change: Change[RowT], at: datetime) -> int | None:
+        """The agent of the event of a write through the ORM."""
+        caller = current()
+        return register_agent(caller, at) if caller else None
 
     def before_delete(self, project_id: int, old: Sequence[RowT]) -> Sequence[RowT]:
         """The other rows that the deletion of rows changes in the database, as they are before it."""
@@ -243,6 +259,8 @@ class History(Generic[RowT]):
         at: datetime,
         details: Mapping[int, Any] = NONE,
     ) -> None:
+        if not self.is_binned:
+            return
         put_in_bin(
             project_id=project_id,
             kind=self.kind,
@@ -347,7 +365,7 @@ class History(Generic[RowT]):
                 detail = self.before_save(instance.project_id, old, row)
         follows = {**_differences(given, row), **self.table.derive(row)}
         _assign(instance, follows)
-        instance._history = _PendingSave(old, follows, detail)
+        instance._history = _PendingSave(old, row, follows, detail)
 
     def _after_save(
         self, instance: Any, raw: bool = False, update_fields: Collection[str] | None = None, **_: Any
@@ -361,7 +379,7 @@ class History(Generic[RowT]):
         self.after_save(instance.pk)
         if pending.old:
             self.table.keep_copies(("= %s", [instance.pk]))
-        new = self.table.read(instance.project_id, [instance.pk])[instance.pk]
+        new = self.saved(instance.project_id, pending.old, replace(pending.row, id=instance.pk))
         self._settle(instance.project_id, self.change(pending.old, new, detail=pending.detail))
 
     def _after_links_changed(
@@ -392,8 +410,9 @@ class History(Generic[RowT]):
 
     def _before_delete(self, instance: Any, origin: Any = None, **_: Any) -> None:
         if self._is_explicit_delete(origin) and (old := self._stored(instance)):
-            contents = collect_objects(instance.project_id, self.kind, self.table.model, [old])
-            kept = self.before_delete(instance.project_id, [old])
+            project_id, model = instance.project_id, self.table.model
+            contents = collect_objects(project_id, self.kind, model, [old]) if self.is_binned else {}
+            kept = self.before_delete(project_id, [old])
             instance._history = _PendingDelete(old, kept, contents)
 
     def _after_delete(self, instance: Any, origin: Any = None, **_: Any) -> None:
@@ -412,8 +431,10 @@ class History(Generic[RowT]):
 
     def _with_author(self, old: RowT | None, row: RowT) -> RowT:
         """The row with the current agent as its author, unless the save sets another."""
-        is_due = old is None or self.signs_changes
-        if is_due and row.agent_id == (old.agent_id if old else None) and (caller := current()):
+        if not isinstance(row, AuthoredRow) or (old and not self.signs_changes):
+            return row
+        author_id = old.agent_id if isinstance(old, AuthoredRow) else None
+        if row.agent_id == author_id and (caller := current()):
             return replace(row, agent_id=register_agent(caller, clock.now()), agent=caller.agent)
         return row
 
@@ -429,9 +450,9 @@ class History(Generic[RowT]):
         self, project_id: int, changes: Sequence[Change[RowT]], deleted: "_PendingDelete[RowT] | None" = None
     ) -> None:
         if changes:
-            at, caller = clock.now(), current()
+            at = clock.now()
             with write_transaction(project_id):
-                agent_id = register_agent(caller, at) if caller else None
+                agent_id = self.acting_agent(changes[0], at)
                 if deleted:
                     self._put_in_bin(project_id, agent_id, [deleted.old], deleted.contents, at)
                 also = self.also_changed(project_id, agent_id, deleted.kept if deleted else (), at)
@@ -440,9 +461,10 @@ class History(Generic[RowT]):
 
 @frozen
 class _PendingSave(Generic[RowT]):
-    """Kept from pre_save to post_save: the stored row, and the dependent columns."""
+    """Kept from pre_save to post_save: the stored row, the one to store, and its dependent columns."""
 
     old: RowT | None
+    row: RowT
     follows: Mapping[str, Any]
     detail: Any
 

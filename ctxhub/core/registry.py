@@ -26,6 +26,7 @@ class Recorder(Protocol):
     """Records the changes of a noun, also those through the ORM: see ctxhub.core.history."""
 
     is_indexed: ClassVar[bool]
+    is_binned: ClassVar[bool]
     has_paths: ClassVar[bool]
 
     def documents(self, project_id: int, ids: Sequence[int]) -> Reading[Sequence[Document]]: ...

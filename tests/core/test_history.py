@@ -12,12 +12,15 @@ from django.db import connection
 from django.db.models.signals import m2m_changed, post_delete, post_save, pre_delete, pre_save
 from django.test.utils import CaptureQueriesContext
 
+from ctxhub.core.bin.models import BinItem
 from ctxhub.core.history import Change, History, record_changes
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import Caller, acting
+from ctxhub.core.kit.transactions import write_transaction
 from ctxhub.core.models import Agent, Event, Project, Scope, Tag
 from ctxhub.core.vocabulary.services.names import register_agent
 from memory.contexts.history import HISTORY, ContextHistory
+from memory.contexts.rows import CONTEXTS
 from memory.models import Context, ContextTag
 from tests.rows import NOON, RULES, Rule, new_rule, stored_rule
 from tests.tallies import counted, tallied
@@ -241,6 +244,33 @@ def test_a_save_sets_derived_fields_on_the_instance(shop: Context) -> None:
     assert stored.updated_at > NOON
 
 
+@pytest.mark.parametrize(("is_read", "count"), [(True, 2), (False, 1)])
+def test_a_saved_row_is_read_again_unless_the_history_knows_it(
+    is_read: bool, count: int, shop: Context, apollo: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if not is_read:
+        monkeypatch.setattr(HISTORY, "saved", lambda project_id, old, row: row)
+    shop.description = "New."
+    with CaptureQueriesContext(connection) as queries:
+        shop.save()
+    read = [
+        each["sql"] for each in queries.captured_queries if each["sql"].lstrip().startswith("SELECT d.id")
+    ]
+    assert len(read) == count
+    assert last_event(apollo).data == {"changed": ["description"]}
+
+
+def test_a_history_may_name_the_agent_of_a_write_through_the_orm(
+    shop: Context, ada: Caller, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ben = Agent.objects.create(project=ada.project, name="ben")
+    monkeypatch.setattr(HISTORY, "acting_agent", lambda change, at: ben.pk)
+    shop.description = "New."
+    with acting(ada):
+        shop.save()
+    assert last_event(ada.project).agent == ben
+
+
 def test_an_explicit_updated_at_stays(shop: Context) -> None:
     shop.name, shop.updated_at = "Store", LATER
     shop.save()
@@ -280,6 +310,19 @@ def test_a_deleted_row_leaves_one_event(shop: Context, apollo: Project) -> None:
     ref = shop.ref
     shop.delete()
     assert events(apollo)[-1] == ("context", "deleted", ref)
+
+
+@pytest.mark.parametrize("is_binned", [True, False])
+def test_deleted_rows_go_into_the_bin_unless_the_history_has_none(
+    is_binned: bool, shop: Context, ada: Caller, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ContextHistory, "is_binned", is_binned)
+    Context.objects.create(project=ada.project, name="Store").delete()
+    with write_transaction(ada.project_id):
+        rows = list(CONTEXTS.read(ada.project_id, [shop.pk]).values())
+        HISTORY.delete(project_id=ada.project_id, agent_id=None, rows=rows, at=NOON)
+    assert BinItem.objects.in_project(ada.project).count() == 2 * is_binned
+    assert [verb for _, verb, _ in events(ada.project)][-2:] == ["deleted", "deleted"]
 
 
 def test_a_queryset_delete_leaves_one_event_per_row(shop: Context, apollo: Project) -> None:

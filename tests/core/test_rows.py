@@ -12,8 +12,8 @@ from pytest_django import DjangoAssertNumQueries
 
 from ctxhub.core.kit import rows, sql
 from ctxhub.core.kit.frozen import frozen
-from ctxhub.core.kit.rows import Computed, Derived, Row, Table
-from ctxhub.core.models import Agent, Layer, Project
+from ctxhub.core.kit.rows import BareRow, Computed, Derived, Row, Table
+from ctxhub.core.models import Agent, Layer, Project, Tag
 from memory.contexts.rows import CONTEXTS
 from memory.models import Constraint, ConstraintTag
 from tests.rows import NOON, RULES, Known, Rule, links_of, new_rule, read_rule, store, stored_rule
@@ -72,6 +72,23 @@ def test_a_query_selects_each_field_of_the_row() -> None:
 )
 def test_a_query_joins_only_the_tables_of_its_fields(names: Sequence[str], expected: str) -> None:
     assert RULES.selected(names) == expected
+
+
+def test_a_query_may_read_something_else_first() -> None:
+    selected = RULES.selected(["text"], source="page CROSS JOIN")
+    assert selected == "d.text FROM page CROSS JOIN memory_constraint d "
+
+
+@frozen(kw_only=True)
+class Word(BareRow):
+    name: str
+    folded: str = ""
+
+
+def test_rows_need_neither_author_nor_times(apollo: Project) -> None:
+    words = Table(Tag, Word, derived={"folded": Derived(of=["name"], value=lambda row: row.name.casefold())})
+    [stored] = words.insert(apollo.pk, [Word(name="Deploy")])
+    assert words.read(apollo.pk, [stored.id]) == {stored.id: replace(stored, folded="deploy")}
 
 
 COMPUTED = Table(

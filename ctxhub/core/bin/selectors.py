@@ -53,7 +53,9 @@ def get_item(project_id: int, item_id: int) -> BinItem:
 def kinds_in_bins() -> list[str]:
     """The kinds of objects that can lie in a bin."""
     return [
-        noun.kind for noun in registry.all_nouns() if noun.open and (noun.history or noun.kind in watched)
+        noun.kind
+        for noun in registry.all_nouns()
+        if noun.open and ((noun.history and noun.history.is_binned) or noun.kind in watched)
     ]
 
 

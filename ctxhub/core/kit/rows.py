@@ -43,17 +43,25 @@ VALUES_AT_ONCE = 30_000
 
 
 @frozen(kw_only=True)
-class Row:
+class BareRow:
     """A stored object, with the names of the rows it points to. `id` is 0 before it is stored."""
 
     id: int = 0
+
+
+@frozen(kw_only=True)
+class AuthoredRow(BareRow):
     agent: str = NOBODY
     agent_id: int | None = None
+
+
+@frozen(kw_only=True)
+class Row(AuthoredRow):
     created_at: datetime
     updated_at: datetime
 
 
-RowT = TypeVar("RowT", bound=Row)
+RowT = TypeVar("RowT", bound=BareRow)
 
 
 class Vocabulary(Protocol):
@@ -180,9 +188,13 @@ class Table(Generic[RowT]):
         [(count,)] = sql.rows(f"SELECT count(*) FROM ({found}) c", values)
         return int(count)
 
-    def selected(self, names: Sequence[str] = ()) -> str:
-        """`columns FROM table d joins`, for custom statements; `as_rows` reads their result."""
-        return f"{self._columns(tuple(names))} FROM {self.name} d {self._joins(tuple(names))}"
+    def selected(self, names: Sequence[str] = (), source: str = "") -> str:
+        """`columns FROM source table d joins`, for custom statements; `as_rows` reads their result.
+
+        `source`: what is read first, with the word that joins it: `page CROSS JOIN`.
+        """
+        table = f"{source} {self.name}".lstrip()
+        return f"{self._columns(tuple(names))} FROM {table} d {self._joins(tuple(names))}"
 
     def as_rows(self, found: Iterable[Sequence[Any]], names: Sequence[str] = ()) -> list[RowT]:
         names = names or self.fields
@@ -450,7 +462,7 @@ class Table(Generic[RowT]):
         # row of the table.
         statement = f"""
             WITH page AS MATERIALIZED ({found})
-            SELECT {self._columns(names)} FROM page CROSS JOIN {self.name} d {self._joins(names)}
+            SELECT {self.selected(names, "page CROSS JOIN")}
             WHERE d.id = page.id ORDER BY {plan.order_by(of_row)}"""
         if len(branches) > 1:
             statement, values = f"{statement} LIMIT %s", [*values, limit]
