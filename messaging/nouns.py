@@ -1,13 +1,12 @@
 """Registers the noun `message`, and the counts of messages that answers report as news and as mail."""
 
 from ctxhub.core import transfer
-from ctxhub.core.bin.services.watching import watch_deletions
 from ctxhub.core.events import mail
 from ctxhub.core.hub.selectors.hub import register_agent_facts
 from ctxhub.core.links import heads_of
 from ctxhub.core.registry import Kept, Noun, counter_of, register
+from messaging.history import HISTORY
 from messaging.models import Message
-from messaging.search import message_documents, messages_showing
 from messaging.selectors.inbox import count_news, count_urgent, unread_of
 from messaging.selectors.messages import open_messages
 from messaging.sql.neighbours import turns_of
@@ -22,8 +21,7 @@ register(
         count=counter_of("message"),
         open=open_messages,
         text="text",
-        documents=message_documents,
-        showing=messages_showing,
+        history=HISTORY,
         news=count_news,
         turns=turns_of,
         heads=heads_of("message", Message, "text", at="created_at"),
@@ -33,4 +31,3 @@ register(
 )
 register_agent_facts(unread_of, "unread")
 mail.urgent.append(count_urgent)
-watch_deletions("message", Message)

@@ -1,51 +1,52 @@
-"""`MessageRow`: a message with the names of related rows, and the queries that read it."""
+"""Message rows, their table, and threads."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import fields
+from collections.abc import Sequence
 from datetime import datetime
-from functools import cache
 from typing import Any
 
 from ctxhub.core.kit import sql
 from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.kit.holder import Holder
 from ctxhub.core.kit.priority import Priority
-from messaging.models import MessageType, RequestState
+from ctxhub.core.kit.rows import BareRow, Computed, Table
+from messaging.models import Message, MessageType, RequestState
 
 TYPE_LABELS = {int(value): str(label) for value, label in MessageType.choices}
 PRIORITY_LABELS = {int(value): str(label) for value, label in Priority.choices}
 
 
-@frozen
-class MessageContent:
-    """What a message says. `to`: recipient names, None for everyone."""
+@frozen(kw_only=True)
+class MessageRow(BareRow):
+    """`to`: the names of the recipients, None for everyone. `claimed_by` holds or has done a request."""
 
-    id: int
     sender: str
     sender_id: int
-    to: Sequence[str] | None
+    to: Sequence[str] | None = ()
+    to_everyone: bool
     text: str
-    payload: Any
-    at: datetime
-
-
-@frozen
-class MessageRow(MessageContent):
-    """A stored message with names. `by` holds or has done a request, in `session`."""
-
+    payload: Any = None
     type: int
     priority: int
-    thread: int
-    reply_to: int | None
-    ack: bool
-    ack_due_at: datetime | None
-    ack_overdue: bool
+    thread_id: int | None = None
+    reply_to_id: int | None = None
+    ack: bool = False
+    ack_due_at: datetime | None = None
+    ack_overdue: bool = False
+    escalated: bool = False
     state: int
-    by: str | None
-    session: str
-    made_up: bool
-    claimed_until: datetime | None
-    result_refs: Sequence[str]
+    claimed_by: str | None = None
+    claimed_by_id: int | None = None
+    claimed_session: str = ""
+    claimed_made_up: bool = False
+    claimed_until: datetime | None = None
+    done_at: datetime | None = None
+    result_refs: Sequence[str] = ()
+    created_at: datetime
+
+    @property
+    def thread(self) -> int:
+        """The id of the first message of its thread."""
+        return self.thread_id or self.id
 
     @property
     def type_label(self) -> str:
@@ -57,7 +58,7 @@ class MessageRow(MessageContent):
 
     @property
     def holder(self) -> Holder:
-        return Holder((self.by or "").casefold(), self.session, self.made_up)
+        return Holder((self.claimed_by or "").casefold(), self.claimed_session, self.claimed_made_up)
 
     @property
     def is_request(self) -> bool:
@@ -77,50 +78,16 @@ class MessageRow(MessageContent):
         return str(RequestState.OPEN.label if is_expired else RequestState(self.state).label)
 
 
-_CONVERTED: dict[str, Callable[[Any], Any]] = {
-    **dict.fromkeys(("ack_due_at", "claimed_until", "at"), sql.read_time),
-    **dict.fromkeys(("ack", "ack_overdue", "made_up"), bool),
-    **dict.fromkeys(("payload", "result_refs"), sql.read_json),
-    "to": lambda names: sorted(sql.read_json(names), key=str.casefold),
-}
-_READERS = [
-    (position, _CONVERTED[field.name])
-    for position, field in enumerate(fields(MessageRow))
-    if field.name in _CONVERTED
-]
-JOINED = "JOIN core_agent s ON s.id = m.sender_id LEFT JOIN core_agent h ON h.id = m.claimed_by_id"
+def _recipients() -> str:
+    names = f"(SELECT {sql.json_list('r.name')} FROM messaging_delivery r WHERE r.message_id = d.id)"
+    return f"CASE WHEN d.to_everyone THEN NULL ELSE coalesce({names}, '[]') END"
 
 
-@cache
-def selected() -> str:
-    """The SELECT list of a MessageRow, from `messaging_message m` and the JOINED tables."""
-    names = f"(SELECT {sql.json_list('r.name')} FROM messaging_delivery r WHERE r.message_id = m.id)"
-    to = f"CASE WHEN m.to_everyone THEN NULL ELSE coalesce({names}, '[]') END"
-    return (
-        f"m.id, s.name, m.sender_id, {to}, m.text, m.payload, m.created_at, m.type, m.priority, "
-        "coalesce(m.thread_id, m.id), m.reply_to_id, m.ack, m.ack_due_at, m.ack_overdue, m.state, "
-        "h.name, m.claimed_session, m.claimed_made_up, m.claimed_until, m.result_refs"
-    )
+def _read_recipients(names: Any) -> list[str] | None:
+    return None if names is None else sorted(sql.read_json(names), key=str.casefold)
 
 
-def as_row(found: Sequence[Any]) -> MessageRow:
-    values = [*found]
-    for position, read in _READERS:
-        if values[position] is not None:
-            values[position] = read(values[position])
-    return MessageRow(*values)
-
-
-def read_messages(project_id: int, ids: Sequence[int]) -> dict[int, MessageRow]:
-    return messages_of(project_id, ids).now() if ids else {}
-
-
-def messages_of(project_id: int, ids: Sequence[int]) -> sql.Reading[dict[int, MessageRow]]:
-    condition, values = sql.by_ids("m", project_id, ids)
-    statement = f"SELECT {selected()} FROM messaging_message m {JOINED} WHERE {condition}"
-    return sql.Reading(
-        statement, values, len(fields(MessageRow)), lambda rows: {row.id: row for row in map(as_row, rows)}
-    )
+MESSAGES = Table(Message, MessageRow, computed={"to": Computed(_recipients, read=_read_recipients)})
 
 
 def read_thread(project_id: int, root_id: int, after: int, limit: int) -> list[MessageRow]:
@@ -131,7 +98,6 @@ def read_thread(project_id: int, root_id: int, after: int, limit: int) -> list[M
             UNION ALL SELECT id FROM (
                 SELECT id FROM messaging_message WHERE project_id = %s AND thread_id = %s AND id > %s
                 ORDER BY id LIMIT %s) later)
-        SELECT {selected()} FROM page CROSS JOIN messaging_message m {JOINED} WHERE m.id = page.id
-        ORDER BY m.id LIMIT %s"""
+        SELECT {MESSAGES.selected(source="page CROSS JOIN")} WHERE d.id = page.id ORDER BY d.id LIMIT %s"""
     position = [project_id, root_id, after]
-    return [as_row(found) for found in sql.rows(statement, [*position, *position, limit, limit])]
+    return MESSAGES.as_rows(sql.rows(statement, [*position, *position, limit, limit]))

@@ -2,37 +2,23 @@
 
 from collections.abc import Iterator, Sequence
 
-from ctxhub.core.kit.models import NamedRow
-from ctxhub.core.kit.sql import Reading
-from ctxhub.core.models import Agent
 from ctxhub.core.search.documents import Document
-from ctxhub.core.search.words_shown import Fields, ids_showing
 from ctxhub.core.text.readable import as_lines
-from messaging.models import Message
-from messaging.rows import MessageContent, messages_of
+from messaging.rows import MessageRow
 
-SHOWN: Fields = {Agent: "sender"}
 NAMES_IN_TITLE = 4
 
 
-def message_document(message: MessageContent) -> Document:
+def message_document(message: MessageRow) -> Document:
     return Document(
         object_id=message.id,
         ref=f"message:{message.id}",
         title=f"{message.sender} to {_recipients(message.to)}",
         body="\n\n".join(_lines(message)),
-        at=message.at,
+        at=message.created_at,
         agent_id=message.sender_id,
         readable=(0, len(message.text)),
     )
-
-
-def message_documents(project_id: int, ids: Sequence[int]) -> Reading[Sequence[Document]]:
-    return messages_of(project_id, ids).then(lambda rows: list(map(message_document, rows.values())))
-
-
-def messages_showing(word: NamedRow) -> list[int]:
-    return ids_showing(Message, word, SHOWN)
 
 
 def _recipients(to: Sequence[str] | None) -> str:
@@ -42,7 +28,7 @@ def _recipients(to: Sequence[str] | None) -> str:
     return ", ".join(_sorted(to)[:NAMES_IN_TITLE]) + (f" and {more} more" if more > 0 else "")
 
 
-def _lines(message: MessageContent) -> Iterator[str]:
+def _lines(message: MessageRow) -> Iterator[str]:
     yield message.text
     yield from as_lines(message.payload)
     if message.to and (others := _sorted(message.to)[NAMES_IN_TITLE:]):

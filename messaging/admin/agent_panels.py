@@ -70,7 +70,7 @@ def _unread(agent: Agent) -> list[Owed]:
     return [
         Owed(
             *(message.id, message.sender, message.sender_id, message.text[:TEXT_SHOWN]),
-            *(message.priority, message.at),
+            *(message.priority, message.created_at),
             is_unread=True,
             to_ack=to_ack,
         )

@@ -31,7 +31,7 @@ def inbox_page(model_admin: ProjectAdmin, request: HttpRequest, agent: Agent) ->
         project=agent.project,
         rows=[(message, to_ack, message.state_label(now)) for message, to_ack in rows],
         is_whole=shows_all,
-        next=make_cursor(last.priority, last.at, last.id) if last else None,
+        next=make_cursor(last.priority, last.created_at, last.id) if last else None,
         **COLOURS,
     )
 

@@ -50,7 +50,7 @@ class Bubble:
 
     @property
     def by_id(self) -> int | None:
-        return self.agent_ids.get((self.message.by or "").casefold())
+        return self.agent_ids.get((self.message.claimed_by or "").casefold())
 
     @property
     def is_to_read(self) -> bool:
@@ -96,7 +96,7 @@ def conversation(project_id: int, message_id: int, *, own: str, after: int = 0) 
         receipts.setdefault(receipt.message_id, []).append(receipt)
     own_receipts = {r.message_id: r for r in read_receipts(deliveries.filter(folded=own.casefold()))}
     named = {receipt.folded for of_message in receipts.values() for receipt in of_message}
-    written = {name.casefold() for row in shown for name in (row.by, *(row.to or ())) if name}
+    written = {name.casefold() for row in shown for name in (row.claimed_by, *(row.to or ())) if name}
     agent_ids = ids_of_names(project_id, named | written)
     now = clock.now()
     bubbles = []

@@ -67,7 +67,7 @@ def list_inbox(
 
     def cursor_after(count: int) -> str:
         last = rows[count - 1][0]
-        return make_cursor(last.priority, last.at, last.id)
+        return make_cursor(last.priority, last.created_at, last.id)
 
     return Listing(
         COLUMNS,
@@ -114,5 +114,5 @@ def unread_of(project_id: int, folded: Sequence[str]) -> dict[str, int]:
 def _row(message: MessageRow, to_ack: bool) -> list[Any]:
     return [
         *(message.id, message.sender, message.to, message.type_label, message.priority_label),
-        *(message.text, message.payload, message.thread, to_ack or None, format_time(message.at)),
+        *(message.text, message.payload, message.thread, to_ack or None, format_time(message.created_at)),
     ]

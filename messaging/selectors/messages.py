@@ -16,7 +16,7 @@ from ctxhub.core.kit.tool_names import operation
 from ctxhub.core.toolbox.argument_types import About, Time, one_of
 from messaging.inputs import LARGEST_ID
 from messaging.models import MessageType, RequestState
-from messaging.rows import MessageRow, read_messages, read_thread
+from messaging.rows import MESSAGES, MessageRow, read_thread
 from messaging.selectors.receipts import Receipt, read_receipts, receipts_of
 from messaging.selectors.request_states import STATES
 
@@ -58,7 +58,7 @@ class WholeMessage(ListedMessage):
 
 
 def find_message(project_id: int, message_id: int) -> MessageRow | None:
-    return read_messages(project_id, [message_id]).get(message_id) if 0 < message_id <= LARGEST_ID else None
+    return MESSAGES.read(project_id, [message_id]).get(message_id) if 0 < message_id <= LARGEST_ID else None
 
 
 def get_message(project_id: int, message_id: int) -> MessageRow:
@@ -87,12 +87,12 @@ def message_item(message: MessageRow, now: datetime | None = None) -> dict[str, 
         "priority": message.priority_label,
         "text": message.text,
         "thread": message.thread,
-        "at": format_time(message.at),
+        "at": format_time(message.created_at),
     }
     if message.payload is not None:
         item["payload"] = message.payload
-    if message.reply_to is not None:
-        item["reply_to"] = message.reply_to
+    if message.reply_to_id is not None:
+        item["reply_to"] = message.reply_to_id
     if message.ack:
         item["ack"] = True
     if message.ack_due_at:
@@ -100,8 +100,8 @@ def message_item(message: MessageRow, now: datetime | None = None) -> dict[str, 
     if state := message.state_label(now):
         item["state"] = state
     is_held = message.is_held(now)
-    if message.by is not None and (is_held or message.state == RequestState.DONE):
-        item["by"] = message.by
+    if message.claimed_by is not None and (is_held or message.state == RequestState.DONE):
+        item["by"] = message.claimed_by
     if is_held and message.claimed_until:
         item["claimed_until"] = format_time(message.claimed_until)
     if message.result_refs:
@@ -165,7 +165,7 @@ def _receipt_row(receipt: Receipt) -> list[Any]:
 def open_messages(project_id: int, names: Sequence[str], full: bool) -> dict[str, dict[str, Any]]:
     """Items by name (id as text), or digests with shortened text unless `full`."""
     ids = {name: int(name) for name in names if name.isascii() and name.isdecimal() and len(name) < 19}
-    found = read_messages(project_id, list(ids.values()))
+    found = MESSAGES.read(project_id, list(ids.values()))
     now = clock.now()
     return {
         name: message_item(found[row_id], now) if full else _digest(found[row_id])

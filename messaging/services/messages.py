@@ -16,13 +16,12 @@ from ctxhub.core.kit.transactions import write_transaction
 from ctxhub.core.toolbox.argument_types import About
 from ctxhub.core.toolbox.batch_writes import BatchAnswer, Items, write_batch
 from ctxhub.core.vocabulary.services.names import register_agent
-from messaging.history import Sent, record_sent
+from messaging.history import HISTORY
 from messaging.inputs import MessageArguments, MessageFields, clean_message
 from messaging.models import MessageType, RequestState
-from messaging.rows import MessageRow, read_messages
+from messaging.rows import MESSAGES, MessageRow
 from messaging.selectors.messages import unknown_message
-from messaging.sql.deliveries import deliver_to, deliver_to_everyone, known_names
-from messaging.sql.message_writes import NewMessage, insert_messages
+from messaging.sql.deliveries import known_names
 
 
 class SendAnswer(TypedDict):
@@ -79,7 +78,7 @@ def send_message_batch(*, caller: Caller, items: Items, atomic: bool = True) -> 
 def _send(caller: Caller, items: Sequence[MessageFields]) -> list[Outcome]:
     at = clock.now()
     replied = [fields.reply_to for fields in items if fields.reply_to]
-    answered = read_messages(caller.project_id, list(dict.fromkeys(replied)))
+    answered = MESSAGES.read(caller.project_id, list(dict.fromkeys(replied)))
     sendable = [fields for fields in items if fields.reply_to is None or fields.reply_to in answered]
     written = iter(_write(caller, sendable, answered, at) if sendable else ())
     return [
@@ -98,22 +97,17 @@ def _write(
     addressed = [_addressed(fields, answered, caller.agent) for fields in items]
     recipient_names = [name for names in addressed for name in names or ()]
     known = known_names(caller.project_id, [caller.agent, *recipient_names])
-    respelled = [_spelled(names, known) for names in addressed]
+    sender = known[caller.agent.casefold()]
     new = [
-        _new_message(fields, answered, agent_id, names is None, at + timedelta(microseconds=n))
-        for n, (fields, names) in enumerate(zip(items, respelled, strict=True))
+        _new_message(
+            fields, answered, (agent_id, sender), _spelled(names, known), at + timedelta(microseconds=n)
+        )
+        for n, (fields, names) in enumerate(zip(items, addressed, strict=True))
     ]
-    ids = insert_messages(caller.project_id, new)
-    _deliver(caller.project_id, ids, new, respelled)
-    sent = [
-        _sent(row_id, known[caller.agent.casefold()], names, message)
-        for row_id, names, message in zip(ids, respelled, new, strict=True)
-    ]
-    record_sent(project_id=caller.project_id, agent_id=agent_id, messages=sent, at=at)
-    return [
-        _answer(row_id, message.thread_id, names, known)
-        for row_id, message, names in zip(ids, new, respelled, strict=True)
-    ]
+    rows = MESSAGES.insert(caller.project_id, new)
+    changes = [HISTORY.change(None, row) for row in rows]
+    HISTORY.record(project_id=caller.project_id, agent_id=agent_id, changes=changes, at=at)
+    return [_answer(row, known) for row in rows]
 
 
 def _addressed(fields: MessageFields, answered: Mapping[int, MessageRow], own: str) -> Recipients:
@@ -131,13 +125,16 @@ def _spelled(names: Recipients, known: Mapping[str, str]) -> Recipients:
 def _new_message(
     fields: MessageFields,
     answered: Mapping[int, MessageRow],
-    sender_id: int,
-    to_everyone: bool,
+    sender: tuple[int, str],
+    to: Recipients,
     at: datetime,
-) -> NewMessage:
+) -> MessageRow:
     is_request = fields.type == MessageType.REQUEST
-    return NewMessage(
-        sender_id=sender_id,
+    return MessageRow(
+        sender_id=sender[0],
+        sender=sender[1],
+        to=to,
+        to_everyone=to is None,
         type=fields.type.value,
         state=(RequestState.OPEN if is_request else RequestState.NONE).value,
         priority=fields.priority.value,
@@ -145,46 +142,15 @@ def _new_message(
         payload=fields.payload,
         thread_id=answered[fields.reply_to].thread if fields.reply_to else fields.thread,
         reply_to_id=fields.reply_to,
-        to_everyone=to_everyone,
         ack=fields.ack,
         ack_due_at=at + fields.ack_within if fields.ack_within else None,
-        at=at,
+        created_at=at,
     )
 
 
-def _deliver(
-    project_id: int, ids: Sequence[int], new: Sequence[NewMessage], recipients: Sequence[Recipients]
-) -> None:
-    deliveries = list(zip(ids, new, recipients, strict=True))
-    deliver_to(
-        project_id,
-        [
-            (row_id, name, message.type, message.state, message.priority, message.at)
-            for row_id, message, names in deliveries
-            for name in names or ()
-        ],
-    )
-    if everyone := [row_id for row_id, message, _ in deliveries if message.to_everyone]:
-        deliver_to_everyone(everyone)
-
-
-def _sent(row_id: int, sender: str, names: Recipients, message: NewMessage) -> Sent:
-    return Sent(
-        id=row_id,
-        sender=sender,
-        sender_id=message.sender_id,
-        to=names,
-        text=message.text,
-        payload=message.payload,
-        at=message.at,
-        type=message.type,
-        priority=message.priority,
-    )
-
-
-def _answer(row_id: int, thread_id: int | None, names: Recipients, known: Mapping[str, str]) -> SendAnswer:
-    answer = SendAnswer(id=row_id, thread=thread_id or row_id, to=None if names is None else list(names))
-    if may_read() and (unknown := [name for name in names or () if name.casefold() not in known]):
+def _answer(row: MessageRow, known: Mapping[str, str]) -> SendAnswer:
+    answer = SendAnswer(id=row.id, thread=row.thread, to=None if row.to is None else list(row.to))
+    if may_read() and (unknown := [name for name in row.to or () if name.casefold() not in known]):
         answer["unknown"] = unknown
     return answer
 

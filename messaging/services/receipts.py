@@ -15,7 +15,7 @@ from ctxhub.core.toolbox.argument_types import About
 from ctxhub.core.vocabulary.services.names import register_agent
 from messaging.history import record_changes
 from messaging.inputs import clean_ids
-from messaging.rows import read_messages
+from messaging.rows import MESSAGES
 from messaging.sql.deliveries import addressed_to, mark_acked, mark_read, mark_some_read
 
 MARKED_AT_ONCE = 2_000
@@ -68,7 +68,7 @@ def acknowledge_messages(*, caller: Caller, ids: Sequence[int]) -> AckAnswer:
         addressed = addressed_to(caller.project_id, folded, wanted)
         if others := [message_id for message_id in wanted if message_id not in addressed]:
             raise not_addressed(caller, others)
-        found = read_messages(caller.project_id, wanted)
+        found = MESSAGES.read(caller.project_id, wanted)
         without_ack = [message_id for message_id in wanted if not found[message_id].ack]
         if without_ack:
             mark_read(caller.project_id, folded, without_ack, at)

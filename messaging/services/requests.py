@@ -1,6 +1,7 @@
 """Requests: one agent claims each and finishes it."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Annotated, Any, NotRequired
 
@@ -10,7 +11,7 @@ from typing_extensions import TypedDict
 from ctxhub.core.accounts.selectors.speakers import Speaker, speaker_of
 from ctxhub.core.accounts.services.heard_sessions import note_session
 from ctxhub.core.hub.selectors.bare_refs import file_named, meanings_of, means_several
-from ctxhub.core.kit import clock, sql
+from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import READ, Caller, for_readers
 from ctxhub.core.kit.clock import format_time
 from ctxhub.core.kit.errors import Conflict, InvalidInput
@@ -23,12 +24,11 @@ from ctxhub.core.vocabulary.services.names import register_agent
 from messaging.history import claim_data, done_data, record_changes
 from messaging.inputs import clean_id
 from messaging.models import RequestState
-from messaging.rows import MessageRow
+from messaging.rows import MESSAGES, MessageRow
 from messaging.selectors.messages import get_message, message_item
 from messaging.services.completion import tell_asker
 from messaging.services.receipts import not_addressed
-from messaging.sql.deliveries import addressed_to, mark_read
-from messaging.sql.message_writes import set_state
+from messaging.sql.deliveries import addressed_to, copy_to_deliveries, mark_read
 from messaging.sql.requests import next_request
 from messaging.sql.results import insert_results
 
@@ -75,15 +75,16 @@ def claim_request(
         _refuse_held(message, caller, at)
         _refuse_held_by_another_session(message, speaker, at)
         until = at + timedelta(minutes=minutes)
-        claim = {
-            "state": RequestState.CLAIMED.value,
-            "claimed_by_id": agent_id,
-            "claimed_session": speaker.holder.session,
-            "claimed_made_up": speaker.holder.made_up,
-            "claimed_until": sql.stored_time(until),
-        }
         note_session(caller, at)
-        set_state(row_id, claim)
+        _update(
+            caller,
+            message,
+            state=RequestState.CLAIMED.value,
+            claimed_by_id=agent_id,
+            claimed_session=speaker.holder.session,
+            claimed_made_up=speaker.holder.made_up,
+            claimed_until=until,
+        )
         mark_read(caller.project_id, caller.agent.casefold(), [row_id], at)
         claimed = (row_id, "claimed", claim_data(message.sender, until))
         record_changes(project_id=caller.project_id, agent_id=agent_id, changes=[claimed], at=at)
@@ -110,14 +111,8 @@ def finish_request(
                 raise _already_done(message)
             return _done(message_id, message.result_refs)
         _refuse_held(message, caller, at)
-        moment = sql.stored_time(at)
-        changes = {
-            "state": RequestState.DONE.value,
-            "claimed_by_id": agent_id,
-            "done_at": moment,
-            "result_refs": sql.stored_json(refs),
-        }
-        set_state(message_id, changes)
+        state = RequestState.DONE.value
+        _update(caller, message, state=state, claimed_by_id=agent_id, done_at=at, result_refs=refs)
         if refs:
             insert_results(caller.project_id, {message_id: refs})
         mark_read(caller.project_id, caller.agent.casefold(), [message_id], at)
@@ -125,6 +120,11 @@ def finish_request(
         record_changes(project_id=caller.project_id, agent_id=agent_id, changes=[done], at=at)
         tell_asker(caller, message, refs)
     return _done(message_id, refs)
+
+
+def _update(caller: Caller, request: MessageRow, **values: Any) -> None:
+    MESSAGES.update(caller.project_id, request, replace(request, **values))
+    copy_to_deliveries(request.id)
 
 
 def _get_request(caller: Caller, message_id: int) -> MessageRow:
@@ -147,9 +147,9 @@ def _refuse_held(message: MessageRow, caller: Caller, at: datetime) -> None:
         until = format_time(message.claimed_until) if message.claimed_until else ""
         raise for_readers(
             Conflict(
-                f"message {message.id} is claimed by {message.by!r} until {until}.",
+                f"message {message.id} is claimed by {message.claimed_by!r} until {until}.",
                 hint="Take another with next: true, or wait.",
-                current={"by": message.by, "until": until},
+                current={"by": message.claimed_by, "until": until},
             ),
             otherwise=f"message {message.id} is claimed by another agent.",
         )
@@ -159,26 +159,27 @@ def _refuse_held_by_another_session(message: MessageRow, speaker: Speaker, at: d
     if not message.is_held(at) or not speaker.is_blocked_by(message.holder, NEVER, at):
         return
     until = format_time(message.claimed_until) if message.claimed_until else ""
+    session = message.claimed_session
     raise Conflict(
-        f"message {message.id} is claimed by another session of yours ({message.session}) until {until}.",
+        f"message {message.id} is claimed by another session of yours ({session}) until {until}.",
         hint="Take another with next: true. Any session of yours may finish it, with `done`.",
-        current={"by": message.by, "session": message.session, "until": until},
+        current={"by": message.claimed_by, "session": session, "until": until},
     )
 
 
 def _already_done(message: MessageRow) -> Conflict:
     return for_readers(
         Conflict(
-            f"message {message.id} is done, by {message.by!r}.",
+            f"message {message.id} is done, by {message.claimed_by!r}.",
             hint=f"{operation('message thread')} shows what was said about it.",
-            current={"by": message.by, "state": "done"},
+            current={"by": message.claimed_by, "state": "done"},
         ),
         otherwise=f"message {message.id} is done.",
     )
 
 
 def _is_own(message: MessageRow, caller: Caller) -> bool:
-    return message.by is not None and message.by.casefold() == caller.agent.casefold()
+    return message.claimed_by is not None and message.claimed_by.casefold() == caller.agent.casefold()
 
 
 def _done(message_id: int, refs: Sequence[str]) -> DoneAnswer:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from ctxhub.core.kit import sql
+from messaging.rows import MessageRow
 
 _COLUMNS = ("project_id", "message_id", "name", "folded", "type", "state", "priority", "at", "owed")
 
@@ -16,17 +17,20 @@ _TO_EVERYONE = f"""
     WHERE m.to_everyone AND {{condition}} ORDER BY m.id, a.id ON CONFLICT (message_id, folded) DO NOTHING"""
 
 
-def deliver_to(project_id: int, recipients: Sequence[tuple[int, str, int, int, int, datetime]]) -> None:
-    """Insert deliveries. Each recipient: message id, name, the message's type, state, priority, time."""
-    if recipients:
-        sql.insert(
-            "messaging_delivery",
-            _COLUMNS,
-            [
-                (project_id, message, name, name.casefold(), kind, state, priority, sql.stored_time(at), True)
-                for message, name, kind, state, priority, at in recipients
-            ],
+def deliver(project_id: int, messages: Sequence[MessageRow]) -> None:
+    """Deliver new messages to their recipients, or to everyone."""
+    named = [
+        (
+            *(project_id, each.id, name, name.casefold(), each.type, each.state, each.priority),
+            *(sql.stored_time(each.created_at), True),
         )
+        for each in messages
+        for name in each.to or ()
+    ]
+    if named:
+        sql.insert("messaging_delivery", _COLUMNS, named)
+    if everyone := [each.id for each in messages if each.to_everyone]:
+        deliver_to_everyone(everyone)
 
 
 def deliver_to_everyone(message_ids: Sequence[int]) -> None:
@@ -36,6 +40,16 @@ def deliver_to_everyone(message_ids: Sequence[int]) -> None:
     # The agent's first time counts, too: importers and the ORM deliver messages that are older than it.
     owed = f"a.created_at <= m.created_at AND a.last_seen_at IS NOT NULL AND a.last_seen_at >= {since}"
     sql.execute(_TO_EVERYONE.format(condition=among, owed=owed), values)
+
+
+def copy_to_deliveries(message_id: int) -> None:
+    """Copy the message's current type, state, priority and time to its deliveries."""
+    sql.execute(
+        """UPDATE messaging_delivery SET (type, state, priority, at) = (
+            SELECT m.type, m.state, m.priority, m.created_at FROM messaging_message m WHERE m.id = %s)
+        WHERE message_id = %s""",
+        [message_id, message_id],
+    )
 
 
 def deliver_standing(project_id: int, agent_id: int) -> None:

@@ -9,7 +9,7 @@ from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.kit.priority import Priority
 from messaging.models import MessageType, RequestState
 from messaging.models.delivery import URGENT
-from messaging.rows import JOINED, MessageRow, as_row, selected
+from messaging.rows import MESSAGES, MessageRow
 
 Position = tuple[int, datetime, int]
 """Keyset position of a page: priority, time and id of its last message."""
@@ -54,18 +54,18 @@ def read_inbox(query: InboxQuery, limit: int, after: Position | None) -> list[tu
     found = " UNION ALL ".join(statement for statement, _ in branches)
     standing, standing_values = _standing(query)
     # PostgreSQL without statistics would compare each delivery with each message; SQLite keeps the order.
-    on_page = "" if sql.is_sqlite() else "AND m.id = ANY(ARRAY(SELECT message_id FROM page))"
+    on_page = "" if sql.is_sqlite() else "AND d.id = ANY(ARRAY(SELECT message_id FROM page))"
+    source = f"page CROSS JOIN {_deliveries(query)} y CROSS JOIN"
     statement = f"""
         WITH {standing}page AS MATERIALIZED (
             SELECT id, message_id FROM ({found}) u ORDER BY priority DESC, at DESC, message_id DESC LIMIT %s)
-        SELECT m.ack AND d.owed AND d.acked_at IS NULL, {selected()}
-        FROM page CROSS JOIN {_deliveries(query)} d JOIN messaging_message m ON m.id = d.message_id {JOINED}
-        WHERE d.id = page.id {on_page} ORDER BY d.priority DESC, d.at DESC, d.message_id DESC"""
+        SELECT d.ack AND y.owed AND y.acked_at IS NULL, {MESSAGES.selected(source=source)}
+        WHERE y.id = page.id AND d.id = y.message_id {on_page}
+        ORDER BY y.priority DESC, y.at DESC, y.message_id DESC"""
     values = [value for _, branch_values in branches for value in branch_values]
-    return [
-        (as_row(row), bool(to_ack))
-        for to_ack, *row in sql.rows(statement, [*standing_values, *values, limit])
-    ]
+    on_inbox = sql.rows(statement, [*standing_values, *values, limit])
+    rows = MESSAGES.as_rows(row for _, *row in on_inbox)
+    return [(row, bool(to_ack)) for row, (to_ack, *_) in zip(rows, on_inbox, strict=True)]
 
 
 def count_unread(project_id: int, folded: str, at_most: int) -> int:

@@ -91,7 +91,7 @@ def messages(question: Question) -> list[Candidate]:
             ref=f"message:{row.id}",
             write=partial(one_line, f"{row.priority_label} {row.type_label}: {row.text}"),
             by=row.sender,
-            at=format_time(row.at),
+            at=format_time(row.created_at),
             score=max(
                 NOT_ASKED[Priority(row.priority)] / (2 if question.task else 1),
                 question.score(("message", row.id)),

@@ -13,7 +13,7 @@ from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.text.globs import overlap
 from ctxhub.core.text.plurals import counted
 from memory.decisions.models import DecisionStatus
-from messaging.rows import MessageRow, read_messages
+from messaging.rows import MESSAGES, MessageRow
 from sessions.briefs.rows import one_line, read_documents
 from sessions.given.queries import current_readers, find_stale
 from sessions.nudges.notices import NoticeKey, Unheard, find_notices, find_unheard, find_untold_mail
@@ -94,7 +94,7 @@ def _unheard(project_id: int, agent_id: int | None, news: Sequence[News]) -> lis
 
 def _new_mail(project_id: int, ids: Sequence[int]) -> list[News]:
     """Unread messages of priority high and critical that the agent owes, as `mail` counts them."""
-    messages = read_messages(project_id, ids)
+    messages = MESSAGES.read(project_id, ids)
     return [
         News(NoticeKey("message", message_id), partial(_mail_line, messages[message_id]))
         for message_id in ids

@@ -373,10 +373,10 @@ def test_a_message_is_indexed_by_sender_recipients_text_and_payload(populated: C
 
 
 def test_many_recipients_are_indexed_in_the_body_rather_than_the_title(ada: Caller) -> None:
-    from messaging.search import message_documents
+    from messaging.history import HISTORY
 
     sent = send_message(caller=ada, text="x", to=[f"r{n}" for n in range(9)])
-    [document] = message_documents(ada.project_id, [sent["id"]]).now()
+    [document] = HISTORY.documents(ada.project_id, [sent["id"]]).now()
     assert document.title == "ada to r0, r1, r2, r3 and 5 more"
     assert document.body == "x\n\nto r4, r5, r6, r7, r8"
 

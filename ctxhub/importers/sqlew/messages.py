@@ -17,14 +17,12 @@ from ctxhub.importers.shared.normalising import Normaliser
 from ctxhub.importers.shared.report import Report
 from ctxhub.importers.shared.vocabulary import Vocabulary, Wanted
 from ctxhub.importers.sqlew.rows import OldMessage
-from messaging.history import Sent, record_sent
+from messaging.history import HISTORY
 from messaging.inputs import MessageFields, clean_message
 from messaging.models import Delivery, Message, MessageType, RequestState
-from messaging.rows import MessageRow, read_messages
+from messaging.rows import MESSAGES, MessageRow
 from messaging.services.cleanup import UNREAD_LAST
-from messaging.sql.deliveries import deliver_to, deliver_to_everyone, known_names
-from messaging.sql.message_writes import NewMessage as MessageInsert
-from messaging.sql.message_writes import insert_messages
+from messaging.sql.deliveries import known_names
 
 Identity = tuple[str, datetime, str, int, str | None]
 """Case-folded sender, time, text, type, case-folded recipient (None: everyone): sqlew's ids are not kept."""
@@ -119,12 +117,12 @@ def _stored_identities(project_id: int, batch: Sequence[NewMessage]) -> Counter[
     """Number of stored messages with these times, by identity."""
     moments = {new.at for new in batch}
     ids = Message.objects.in_project(project_id).filter(created_at__in=moments).values_list("pk", flat=True)
-    return Counter(map(_identity, read_messages(project_id, list(ids)).values()))
+    return Counter(map(_identity, MESSAGES.read(project_id, list(ids)).values()))
 
 
 def _identity(row: MessageRow) -> Identity:
     to = row.to[0].casefold() if row.to else None
-    return row.sender.casefold(), row.at, row.text, row.type, to
+    return row.sender.casefold(), row.created_at, row.text, row.type, to
 
 
 def note_messages(chosen: Iterable[NewMessage], wanted: Wanted) -> None:
@@ -136,68 +134,28 @@ def note_messages(chosen: Iterable[NewMessage], wanted: Wanted) -> None:
 def write_messages(
     project_id: int, chosen: Sequence[NewMessage], vocabulary: Vocabulary, at: datetime
 ) -> None:
+    """Store and deliver the messages. sqlew has one read flag: if set, all recipients have read it."""
     for batch in batches(chosen):
-        inserts = [_as_insert(new, vocabulary) for new in batch]
-        ids = insert_messages(project_id, inserts)
         spellings = known_names(project_id, [new.to for new in batch if new.to])
-        _deliver(project_id, list(zip(ids, batch, strict=True)), spellings, at)
-        sent = [
-            Sent(
-                id=row_id,
-                sender=vocabulary.spelled("agents", new.sender),
-                sender_id=message.sender_id,
-                to=None if new.to is None else [spellings.get(new.to.casefold(), new.to)],
-                text=message.text,
-                payload=message.payload,
-                at=new.at,
-                type=message.type,
-                priority=message.priority,
-                recorded_at=at,
-            )
-            for row_id, new, message in zip(ids, batch, inserts, strict=True)
-        ]
-        record_sent(project_id=project_id, agent_id=None, messages=sent, at=at)
+        rows = MESSAGES.insert(project_id, [_as_row(new, vocabulary, spellings) for new in batch])
+        changes = [HISTORY.change(None, row, detail=at) for row in rows]
+        HISTORY.record(project_id=project_id, agent_id=None, changes=changes, at=at)
+        read = [row.id for row, new in zip(rows, batch, strict=True) if new.is_read]
+        Delivery.objects.in_project(project_id).filter(message__in=read).update(read_at=at)
 
 
-def _as_insert(new: NewMessage, vocabulary: Vocabulary) -> MessageInsert:
+def _as_row(new: NewMessage, vocabulary: Vocabulary, spellings: Mapping[str, str]) -> MessageRow:
     sender_id = vocabulary.agent_id(new.sender)
     assert sender_id is not None
-    return MessageInsert(
+    return MessageRow(
+        sender=vocabulary.spelled("agents", new.sender),
         sender_id=sender_id,
+        to=None if new.to is None else [spellings.get(new.to.casefold(), new.to)],
+        to_everyone=new.to is None,
         type=new.fields.type,
         state=new.state,
         priority=new.fields.priority,
         text=new.fields.text,
         payload=new.fields.payload,
-        thread_id=None,
-        reply_to_id=None,
-        to_everyone=new.to is None,
-        ack=False,
-        ack_due_at=None,
-        at=new.at,
+        created_at=new.at,
     )
-
-
-def _deliver(
-    project_id: int, pairs: Sequence[tuple[int, NewMessage]], spellings: Mapping[str, str], at: datetime
-) -> None:
-    """Deliver the messages. sqlew has one read flag: if set, all recipients have read it."""
-    deliver_to(
-        project_id,
-        [
-            (
-                row_id,
-                spellings.get(new.to.casefold(), new.to),
-                new.fields.type,
-                new.state,
-                new.fields.priority,
-                new.at,
-            )
-            for row_id, new in pairs
-            if new.to
-        ],
-    )
-    if everyone := [row_id for row_id, new in pairs if new.to is None]:
-        deliver_to_everyone(everyone)
-    read = [row_id for row_id, new in pairs if new.is_read]
-    Delivery.objects.in_project(project_id).filter(message__in=read).update(read_at=at)
