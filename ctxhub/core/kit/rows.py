@@ -193,18 +193,18 @@ class Table(Generic[RowT]):
 
         `source`: what is read first, with the word that joins it: `page CROSS JOIN`.
         """
-        table = f"{source} {self.name}".lstrip()
-        return f"{self._columns(tuple(names))} FROM {table} d {self._joins(tuple(names))}"
+        return self._selected(tuple(names), source)
 
     def as_rows(self, found: Iterable[Sequence[Any]], names: Sequence[str] = ()) -> list[RowT]:
         names = names or self.fields
-        readers = [(name, self._readers[name]) for name in names if name in self._readers]
+        readers = self._readers_of(tuple(names))
         rows = []
-        for values in found:
-            named = dict(zip(names, values, strict=True))
-            for name, read in readers:
-                named[name] = read(named[name])
-            rows.append(self.row(**named))
+        for each in found:
+            values = [*each]
+            for place, read, keeps_null in readers:
+                if values[place] is not None or not keeps_null:
+                    values[place] = read(values[place])
+            rows.append(self.row(**dict(zip(names, values, strict=True))))
         return rows
 
     # -- Writing -----------------------------------------------------------------------------------
@@ -379,8 +379,18 @@ class Table(Generic[RowT]):
         return {**readers, **dict.fromkeys(self.links, read_words)}
 
     @cache  # noqa: B019  # A table lives as long as the process.
-    def _columns(self, names: tuple[str, ...]) -> str:
-        return ", ".join(self._expression(name) for name in names or self.fields)
+    def _readers_of(self, names: tuple[str, ...]) -> list[tuple[int, Callable[[Any], Any], bool]]:
+        """Which of these values are converted, by their places, and whether null is kept."""
+        return [
+            (place, self._readers[name], name in self._by_column)
+            for place, name in enumerate(names)
+            if name in self._readers
+        ]
+
+    @cache  # noqa: B019
+    def _selected(self, names: tuple[str, ...], source: str) -> str:
+        columns = ", ".join(self._expression(name) for name in names or self.fields)
+        return f"{columns} FROM {f'{source} {self.name}'.lstrip()} d {self._joins(names)}"
 
     def _expression(self, name: str) -> str:
         if name in self.computed:
@@ -397,7 +407,6 @@ class Table(Generic[RowT]):
             return f"coalesce({column}, '{NOBODY}')" if name == AUTHOR else column
         return f"d.{name}"
 
-    @cache  # noqa: B019
     def _joins(self, names: tuple[str, ...]) -> str:
         return " ".join(
             f"{'LEFT ' if field.null else ''}JOIN {field.related_model._meta.db_table} {name}"
