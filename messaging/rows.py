@@ -89,6 +89,13 @@ def _read_recipients(names: Any) -> list[str] | None:
 
 MESSAGES = Table(Message, MessageRow, computed={"to": Computed(_recipients, read=_read_recipients)})
 
+# The columns that inboxes read, and those that threads read.
+IN_INBOX = (
+    *("id", "sender", "sender_id", "to", "to_everyone", "text", "payload", "type", "priority", "thread_id"),
+    *("state", "claimed_until", "created_at"),
+)
+IN_THREAD = (*IN_INBOX, "reply_to_id", "ack", "ack_due_at", "ack_overdue", "claimed_by", "result_refs")
+
 
 def read_thread(project_id: int, root_id: int, after: int, limit: int) -> list[MessageRow]:
     """The messages of a thread with ids greater than `after`, oldest first."""
@@ -98,6 +105,7 @@ def read_thread(project_id: int, root_id: int, after: int, limit: int) -> list[M
             UNION ALL SELECT id FROM (
                 SELECT id FROM messaging_message WHERE project_id = %s AND thread_id = %s AND id > %s
                 ORDER BY id LIMIT %s) later)
-        SELECT {MESSAGES.selected(source="page CROSS JOIN")} WHERE d.id = page.id ORDER BY d.id LIMIT %s"""
+        SELECT {MESSAGES.selected(IN_THREAD, "page CROSS JOIN")}
+        WHERE d.id = page.id ORDER BY d.id LIMIT %s"""
     position = [project_id, root_id, after]
-    return MESSAGES.as_rows(sql.rows(statement, [*position, *position, limit, limit]))
+    return MESSAGES.as_rows(sql.rows(statement, [*position, *position, limit, limit]), IN_THREAD)

@@ -9,7 +9,7 @@ from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.kit.priority import Priority
 from messaging.models import MessageType, RequestState
 from messaging.models.delivery import URGENT
-from messaging.rows import MESSAGES, MessageRow
+from messaging.rows import IN_INBOX, MESSAGES, MessageRow
 
 Position = tuple[int, datetime, int]
 """Keyset position of a page: priority, time and id of its last message."""
@@ -59,12 +59,12 @@ def read_inbox(query: InboxQuery, limit: int, after: Position | None) -> list[tu
     statement = f"""
         WITH {standing}page AS MATERIALIZED (
             SELECT id, message_id FROM ({found}) u ORDER BY priority DESC, at DESC, message_id DESC LIMIT %s)
-        SELECT d.ack AND y.owed AND y.acked_at IS NULL, {MESSAGES.selected(source=source)}
+        SELECT d.ack AND y.owed AND y.acked_at IS NULL, {MESSAGES.selected(IN_INBOX, source)}
         WHERE y.id = page.id AND d.id = y.message_id {on_page}
         ORDER BY y.priority DESC, y.at DESC, y.message_id DESC"""
     values = [value for _, branch_values in branches for value in branch_values]
     on_inbox = sql.rows(statement, [*standing_values, *values, limit])
-    rows = MESSAGES.as_rows(row for _, *row in on_inbox)
+    rows = MESSAGES.as_rows((row for _, *row in on_inbox), IN_INBOX)
     return [(row, bool(to_ack)) for row, (to_ack, *_) in zip(rows, on_inbox, strict=True)]
 
 
