@@ -2,7 +2,6 @@
 
 import hashlib
 
-from ctxhub.core.events.services.counters import counter_key
 from ctxhub.core.text.path_case import fold_path
 from ctxhub.core.text.token_count import count_tokens
 from ctxhub.core.transfer import cleaners
@@ -51,6 +50,5 @@ register(
         FileChange,
         linked=("description",),
         kind="change",
-        counter=lambda values: counter_key("change", values["layer_id"]),
     ),
 )

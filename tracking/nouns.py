@@ -1,15 +1,15 @@
 """Registers the nouns of this app: change, resource, lease."""
 
 from ctxhub.core import transfer
-from ctxhub.core.bin.services.watching import watch_deletions
 from ctxhub.core.kit.known_names import hold_names
 from ctxhub.core.links import heads_of
 from ctxhub.core.paths import known
 from ctxhub.core.paths.services.counting import changed_paths
 from ctxhub.core.registry import Kept, Noun, counter_of, register
+from tracking.history.changes import HISTORY as CHANGE_HISTORY
 from tracking.history.changes import changed_path
 from tracking.models import FileChange, Lease, LeasePath, Resource
-from tracking.search import documents_of_changes, resource_documents
+from tracking.search import resource_documents
 from tracking.selectors.changes import count_in_last_hour, open_changes
 from tracking.selectors.leases import counting_live, open_leases
 from tracking.selectors.paths import naming_files, naming_leased
@@ -29,7 +29,7 @@ register(
         open=open_changes,
         text="description",
         by_layer=lambda stats: count_in_last_hour(stats.project_id),
-        documents=documents_of_changes,
+        history=CHANGE_HISTORY,
         heads=heads_of("change", FileChange, "description", at="at"),
         deletion=Kept("removes old ones, with the scope admin", call=("hub", "clear")),
     )
@@ -66,4 +66,3 @@ register(
 )
 hold_names(Resource, "path", found_by="path", kind="resource")
 hold_names(LeasePath, "pattern", kind="lease", id_field="lease_id")
-watch_deletions("change", FileChange)

@@ -5,7 +5,7 @@ from datetime import datetime
 
 from ctxhub.core.kit.sql import Reading
 from ctxhub.core.search.documents import Document
-from tracking.sql.changes import Recorded, recorded_changes
+from tracking.sql.changes import ChangeRow
 from tracking.sql.resources import indexed_files
 
 
@@ -18,16 +18,10 @@ def resource_documents(project_id: int, ids: Sequence[int]) -> Reading[Sequence[
     return indexed_files(project_id, ids).then(lambda rows: [resource_document(*row) for row in rows])
 
 
-def change_documents(changes: Sequence[Recorded]) -> list[Document]:
-    """Documents of changes with a description; the others say no more than their files' documents."""
-    return [_change_document(change) for change in changes if change.description]
-
-
-def documents_of_changes(project_id: int, ids: Sequence[int]) -> Reading[Sequence[Document]]:
-    return recorded_changes(project_id, ids).then(change_documents)
-
-
-def _change_document(change: Recorded) -> Document:
+def change_document(change: ChangeRow) -> Document | None:
+    """None without a description: it would say no more than the document of its file."""
+    if not change.description:
+        return None
     return Document(
         object_id=change.id,
         ref=f"change:{change.id}",

@@ -1,4 +1,4 @@
-"""Signal receivers that record counters and events of files and leases written through the ORM."""
+"""Signal receivers that record counters of files and events of leases written through the ORM."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -12,14 +12,13 @@ from ctxhub.core.kit.caller import current
 from ctxhub.core.kit.transactions import acquire_write_lock, write_transaction
 from ctxhub.core.search.services.index import index_again
 from ctxhub.core.vocabulary.services.names import register_agent
-from tracking.history.changes import count_files, record_changes, record_correction
+from tracking.history.changes import count_files
 from tracking.history.leases import Verb, record_leases
-from tracking.models import FileChange, FileContent, Lease, Resource
-from tracking.sql.changes import Recorded
+from tracking.models import FileContent, Lease, Resource
 from tracking.sql.leases import LeaseRow, read_leases
 from tracking.sql.resources import delete_unused_contents
 
-# -- Files and their changes -----------------------------------------------------------------------
+# -- Files ------------------------------------------------------------------------------------------
 
 
 @receiver(post_save, sender=Resource)
@@ -61,74 +60,6 @@ def index_files(instance: FileContent, raw: bool = False, origin: Any = None, **
 
 def _files_with(content: FileContent) -> Iterable[int]:
     return content.resources.values_list("pk", flat=True)
-
-
-@receiver(pre_save, sender=FileChange)
-def snapshot_before_save(instance: FileChange, raw: bool = False, **_: Any) -> None:
-    """Keep the stored row for record_save. A new change without an agent gets the current caller."""
-    if raw:
-        return
-    acquire_write_lock(instance.project_id)
-    stored = _stored_change(instance)
-    instance._ctxhub_was = _recorded(stored) if stored else None  # type: ignore[attr-defined]
-    if stored is None and instance.agent_id is None and (caller := current()):
-        instance.agent_id = register_agent(caller, clock.now())
-
-
-@receiver(post_save, sender=FileChange)
-def record_save(
-    instance: FileChange, raw: bool = False, update_fields: Iterable[str] | None = None, **_: Any
-) -> None:
-    if raw:
-        return
-    # With update_fields the database keeps the other fields, whatever the instance holds.
-    stored = instance if update_fields is None else _stored_change(instance)
-    assert stored is not None
-    old, new, at = getattr(instance, "_ctxhub_was", None), _recorded(stored), clock.now()
-    with write_transaction(instance.project_id):
-        if old is None:
-            record_changes(project_id=instance.project_id, agent_id=instance.agent_id, changes=[new], at=at)
-        elif old != new:
-            record_correction(
-                project_id=instance.project_id,
-                agent_id=_acting_agent(instance.project_id),
-                verb="updated",
-                old=old,
-                new=new,
-                at=at,
-            )
-
-
-@receiver(post_delete, sender=FileChange)
-def record_delete(instance: FileChange, origin: Any = None, **_: Any) -> None:
-    if not _is_explicit_delete(origin, FileChange):
-        return
-    with write_transaction(instance.project_id):
-        record_correction(
-            project_id=instance.project_id,
-            agent_id=_acting_agent(instance.project_id),
-            verb="deleted",
-            old=_recorded(instance),
-            new=None,
-            at=clock.now(),
-        )
-
-
-def _stored_change(instance: FileChange) -> FileChange | None:
-    return FileChange.unscoped.filter(pk=instance.pk).select_related("resource").first()
-
-
-def _recorded(change: FileChange) -> Recorded:
-    label = change.get_change_display()
-    return Recorded(
-        change.pk,
-        change.resource.path,
-        label,
-        change.agent_id,
-        change.layer_id,
-        change.description,
-        change.at,
-    )
 
 
 # -- Leases ----------------------------------------------------------------------------------------

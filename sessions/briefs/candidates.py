@@ -133,9 +133,9 @@ def changes(question: Question) -> list[Candidate]:
             section="changes",
             ref=f"change:{row.id}",
             write=partial(
-                one_line, f"{row.path} {row.change_label}{f': {row.description}' if row.description else ''}"
+                one_line, f"{row.path} {row.change_label}{f': {row.beginning}' if row.beginning else ''}"
             ),
-            by=row.by,
+            by=row.agent,
             at=format_time(row.at),
             score=CHANGE + (ON_THE_PATH if question.names_path([row.path]) else 0),
         )

@@ -338,7 +338,7 @@ def _change(row: ChangeRow, now: datetime) -> Candidate:
         section="changes",
         ref=f"change:{row.id}",
         write=partial(one_line, f"{row.path}{f': {row.description}' if row.description else ''}"),
-        by=row.by,
+        by=row.agent,
         at=format_time(row.at),
         score=0.5,
         why=f"{row.change_label} {minutes} min ago",

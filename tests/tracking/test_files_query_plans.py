@@ -130,7 +130,7 @@ def test_queries_of_writes_use_an_index(many: Caller, ben: Caller) -> None:
             "CROSS JOIN tracking_leasepath",
             "tracking_lease_live",
         ),
-        (lambda: check_lock(ben, path="src/0.py"), "a.folded IS NULL", "tracking_change_by_resource"),
+        (lambda: check_lock(ben, path="src/0.py"), "agent.folded IS NULL", "tracking_change_by_resource"),
         (lambda: count_all(project_id), "core_tally", "tracking_lease_live"),
         (lambda: count_by_agent(project_id, ["ada"]), "GROUP BY", "tracking_lease_live"),
         (

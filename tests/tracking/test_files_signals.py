@@ -73,6 +73,14 @@ def test_a_change_with_a_new_layer_moves_its_count(ada: Caller, apollo: Project)
     assert len(log(apollo)) == 2
 
 
+def test_a_change_that_loses_its_description_leaves_the_index(ada: Caller, apollo: Project) -> None:
+    made = record_change(caller=ada, path="a", change="created", description="Rotate.")["id"]
+    change = FileChange.objects.in_project(apollo).get(pk=made)
+    change.description = ""
+    change.save()
+    assert log(apollo)[-1] == ("change", "updated", f"change:{made}")
+
+
 def test_a_deleted_change_is_no_longer_counted(ada: Caller, apollo: Project) -> None:
     for path in ("a", "b", "b"):
         record_change(caller=ada, path=path, change="created", layer="data")

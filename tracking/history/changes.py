@@ -5,49 +5,86 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
+from ctxhub.core.events.services import events
 from ctxhub.core.events.services.counters import CounterKey, add_to_counters, counter_key
-from ctxhub.core.events.services.events import Change, record
-from ctxhub.core.search.services.index import forget, index_again, index_documents
-from tracking.search import change_documents, resource_document
-from tracking.sql.changes import Recorded
+from ctxhub.core.history import NONE, Change, History
+from ctxhub.core.kit.frozen import frozen
+from ctxhub.core.search.documents import Document
+from ctxhub.core.search.services.index import forget, index_documents
+from tracking.search import change_document, resource_document
+from tracking.sql.changes import CHANGES, ChangeRow
 
 FILE = "resource:"
 
 
-def record_changes(
-    *,
-    project_id: int,
-    agent_id: int | None,
-    changes: Sequence[Recorded],
-    at: datetime,
-    new_files: Mapping[str, int] | None = None,
-) -> None:
-    """Count and index new changes and write their events, as the last statements of the transaction.
-
-    `new_files`: ids by path of the files created in this transaction.
+@frozen
+class New:
+    """What is recorded with a new change: its file, if that is new, too; the time of the event, if that is
+    not the change's.
     """
-    files = [resource_document(row_id, path, at) for path, row_id in (new_files or {}).items()]
-    counts: Counter[CounterKey] = Counter(counter_key("change", change.layer_id) for change in changes)
-    counts[counter_key("resource")] += len(files)
-    add_to_counters(project_id, counts)
-    index_documents(project_id, "resource", files, are_new=True)
-    index_documents(project_id, "change", change_documents(changes), are_new=True)
-    events = [Change("change", c.change, f"{FILE}{c.path}", _data(c), c.recorded_at or c.at) for c in changes]
-    record(project_id=project_id, agent_id=agent_id, changes=events, at=at)
+
+    file: Document | None = None
+    recorded_at: datetime | None = None
 
 
-def record_correction(
-    *, project_id: int, agent_id: int | None, verb: str, old: Recorded, new: Recorded | None, at: datetime
-) -> None:
-    """Record that a change was corrected or deleted. The event names the change, not the file."""
-    counts: Counter[CounterKey] = Counter({counter_key("change", old.layer_id): -1})
-    if new:
-        counts[counter_key("change", new.layer_id)] += 1
-    add_to_counters(project_id, counts)
-    if new:
-        index_again(project_id, "change", [new.id])
-    event = Change("change", verb, f"change:{old.id}", {"note": f"{old.change} {old.path}"})
-    record(project_id=project_id, agent_id=agent_id, changes=[event], at=at)
+class ChangeHistory(History[ChangeRow]):
+    """The `detail` of a change that a service or an importer makes is a `New`."""
+
+    kind = "change"
+    table = CHANGES
+    compared = ("resource", "change", "agent", "layer", "description", "at")
+    counted_by = ("layer_id",)
+
+    def document(self, row: ChangeRow) -> Document | None:
+        return change_document(row)
+
+    def count(self, changes: Sequence[Change[ChangeRow]]) -> Counter[CounterKey]:
+        counts = super().count(changes)
+        counts[counter_key("resource")] += len(_new_files(changes))
+        return counts
+
+    def index(
+        self, project_id: int, changes: Sequence[Change[ChangeRow]], states: Mapping[int, Any] = NONE
+    ) -> None:
+        index_documents(project_id, "resource", _new_files(changes), are_new=True)
+        super().index(project_id, changes, states)
+        forget(
+            project_id, self.kind, [c.row.id for c in changes if c.old and c.new and not c.new.description]
+        )
+
+    def event(self, change: Change[ChangeRow], at: datetime) -> events.Change:
+        """A new change is an event of its file; a correction or deletion is one of the change."""
+        row, new = change.row, change.detail or New()
+        if change.old or change.is_restored:
+            return super().event(change, at)
+        data = {
+            "id": row.id,
+            **({"imported": True} if new.recorded_at else {}),
+            **({"note": row.description[:200]} if row.description else {}),
+        }
+        return events.Change(
+            self.kind, row.change_label, f"{FILE}{row.path}", data, new.recorded_at or row.at
+        )
+
+    def data(self, change: Change[ChangeRow]) -> dict[str, Any]:
+        return {"note": f"{change.old.change_label} {change.old.path}"} if change.old else {}
+
+    def saved(self, project_id: int, old: ChangeRow | None, row: ChangeRow) -> ChangeRow:
+        return row
+
+    def acting_agent(self, change: Change[ChangeRow], at: datetime) -> int | None:
+        return super().acting_agent(change, at) if change.old else change.row.agent_id
+
+
+HISTORY = ChangeHistory()
+
+
+def new_changes(
+    rows: Sequence[ChangeRow], new_files: Mapping[str, int], at: datetime, recorded_at: datetime | None = None
+) -> list[Change[ChangeRow]]:
+    """New changes, the first of each new file with that. `new_files`: ids by path, created `at`."""
+    files = {path: resource_document(row_id, path, at) for path, row_id in new_files.items()}
+    return [HISTORY.change(None, row, detail=New(files.pop(row.path, None), recorded_at)) for row in rows]
 
 
 def count_files(project_id: int, by: int) -> None:
@@ -66,9 +103,5 @@ def changed_path(ref: str, data: Mapping[str, Any]) -> str | None:
     return ref.removeprefix(FILE) if ref.startswith(FILE) and not data.get("imported") else None
 
 
-def _data(change: Recorded) -> dict[str, Any]:
-    return {
-        "id": change.id,
-        **({"imported": True} if change.recorded_at else {}),
-        **({"note": change.description[:200]} if change.description else {}),
-    }
+def _new_files(changes: Sequence[Change[ChangeRow]]) -> list[Document]:
+    return [change.detail.file for change in changes if change.detail and change.detail.file]

@@ -12,7 +12,7 @@ from ctxhub.core.kit import clock, sql
 from ctxhub.core.kit.clock import format_time
 from ctxhub.core.kit.errors import NotFound, shown
 from ctxhub.core.kit.inputs import clean_choice, clean_limit, clean_moment, clean_name
-from ctxhub.core.kit.listing import PREVIEW_CHARACTERS, Listing, make_cursor, preview, read_cursor
+from ctxhub.core.kit.listing import Listing, make_cursor, preview, read_cursor
 from ctxhub.core.kit.pages import Condition
 from ctxhub.core.paths.bearing import bear_on, bears_on
 from ctxhub.core.paths.case import Compared, compared_in
@@ -25,7 +25,7 @@ from ctxhub.core.vocabulary.selectors.names import find_vocabulary
 from tracking.models import ChangeKind
 from tracking.selectors.paths import clean_filter
 from tracking.sql import changes as rows
-from tracking.sql.changes import ChangeQuery, ChangeRow
+from tracking.sql.changes import CHANGES, ChangeQuery, ChangeRow
 from tracking.sql.resources import column_of, matching, read_paths, resources_named, resources_within
 
 COLUMNS = ("id", "path", "change", "by", "layer", "description", "at")
@@ -72,7 +72,7 @@ def list_changes(
     else:
         window_start, moment = None, moment_of(project_id, clean_moment(since, "since"))
     query = _build_query(project_id, moment, path=path, by=by, layer=layer, change=change)
-    found = rows.list_changes(query, limit + 1, after, PREVIEW_CHARACTERS + 1) if query else []
+    found = rows.list_changes(query, limit + 1, after) if query else []
 
     def cursor_after(count: int) -> str:
         last = found[count - 1]
@@ -92,8 +92,8 @@ def recent_changes(project_id: int, *, limit: int = 20, cursor: str | None = Non
 
 
 def get_change(project_id: int, change_id: int) -> ChangeRow:
-    if found := rows.read_changes(project_id, whole_numbers([str(change_id)])):
-        return found[0]
+    for row in CHANGES.read(project_id, whole_numbers([str(change_id)])).values():
+        return row
     raise NotFound(f"There is no change {shown(change_id)}.", hint="It may have aged away: see change_days.")
 
 
@@ -103,11 +103,11 @@ def last_within_by_another(
     """The newest change after `since` of a file that one of the globs matches, not made by this agent."""
     own = "SELECT id FROM core_agent WHERE project_id = %s AND folded = %s"
     conditions: list[Condition] = [
-        ("c.at > %s", [sql.stored_time(since)]),
-        (f"(c.agent_id IS NULL OR c.agent_id NOT IN ({own}))", [project_id, folded]),
+        ("d.at > %s", [sql.stored_time(since)]),
+        (f"(d.agent_id IS NULL OR d.agent_id NOT IN ({own}))", [project_id, folded]),
     ]
     query = _within(project_id, globs, conditions)
-    found = rows.list_changes(query, 1, None, 0) if query else []
+    found = rows.list_changes(query, 1, None) if query else []
     return found[0] if found else None
 
 
@@ -125,13 +125,13 @@ def changes_by_others(
     """
     own = "SELECT id FROM core_agent WHERE project_id = %s AND folded = %s"
     conditions: list[Condition] = [
-        ("c.at > %s", [sql.stored_time(since)]),
-        (f"(c.agent_id IS NULL OR c.agent_id NOT IN ({own}))", [project_id, folded]),
+        ("d.at > %s", [sql.stored_time(since)]),
+        (f"(d.agent_id IS NULL OR d.agent_id NOT IN ({own}))", [project_id, folded]),
     ]
     if ids is not None:
-        conditions.append(sql.among("c.id", ids))
+        conditions.append(sql.among("d.id", ids))
     last: dict[str, ChangeRow] = {}
-    for row in rows.list_changes(ChangeQuery(project_id, conditions), limit, None, PREVIEW_CHARACTERS + 1):
+    for row in rows.list_changes(ChangeQuery(project_id, conditions), limit, None):
         last.setdefault(row.path, row)
     return list(last.values())
 
@@ -155,7 +155,7 @@ def changes_on_paths(
     for change_id, file in rows.paths_changed(project_id, folded, since, MOST_READ):
         if file not in last and any(bears_on(path, compared(file)) for path in wanted):
             last[file] = change_id
-    found = {row.id: row for row in rows.read_changes(project_id, list(last.values())[:limit])}
+    found = CHANGES.read(project_id, list(last.values())[:limit])
     return [found[change_id] for change_id in last.values() if change_id in found], len(last)
 
 
@@ -185,9 +185,9 @@ def change_item(row: ChangeRow, *, full: bool = True) -> dict[str, Any]:
             id=row.id,
             path=row.path,
             change=row.change_label,
-            by=row.by,
+            by=row.agent,
             layer=row.layer,
-            description=preview(row.description, full=full),
+            description=row.description if full else preview(row.beginning),
             at=format_time(row.at),
         )
     )
@@ -195,7 +195,7 @@ def change_item(row: ChangeRow, *, full: bool = True) -> dict[str, Any]:
 
 def open_changes(project_id: int, names: Sequence[str], full: bool) -> dict[str, dict[str, Any]]:
     """Items by name (the id in a ref such as `change:12`)."""
-    found = {row.id: row for row in rows.read_changes(project_id, whole_numbers(names))}
+    found = CHANGES.read(project_id, whole_numbers(names))
     items = {name: found.get(number) for name in names for number in whole_numbers([name])}
     return {name: _without_empty(change_item(row, full=full)) for name, row in items.items() if row}
 
@@ -230,20 +230,20 @@ def _build_query(
     """The filters as a query; None if they name an agent or file that does not exist: nothing matches."""
     conditions: list[Condition] = []
     if change:
-        conditions.append(("c.change = %s", [clean_choice(change, ChangeKind, "change").value]))
+        conditions.append(("d.change = %s", [clean_choice(change, ChangeKind, "change").value]))
     by = clean_name(by, "by") if by else ""
     layer = clean_name(layer, "layer") if layer else ""
     globs = clean_filter(path, reader=reader_in(project_id)) if path else ()
     if by or layer:
         vocabulary = find_vocabulary(project_id, agent=by, layers=bool(layer))
         if layer:
-            conditions.append(("c.layer_id = %s", [vocabulary.layer(layer)[0]]))
+            conditions.append(("d.layer_id = %s", [vocabulary.layer(layer)[0]]))
         if by and vocabulary.agent_id is None:
             return None
         if by:
-            conditions.append(("c.agent_id = %s", [vocabulary.agent_id]))
+            conditions.append(("d.agent_id = %s", [vocabulary.agent_id]))
     if since is not None:
-        conditions.append(("c.at >= %s", [sql.stored_time(since)]))
+        conditions.append(("d.at >= %s", [sql.stored_time(since)]))
     return _within(project_id, globs, conditions) if globs else ChangeQuery(project_id, conditions)
 
 
@@ -258,7 +258,7 @@ def _within(project_id: int, globs: Sequence[str], conditions: Sequence[Conditio
     if len(ids) > BRANCHES:
         # One CASE value keeps both engines from starting with the files and sorting the result. A number,
         # because PostgreSQL underestimates a bare regex match and then JIT-compiles the query: 150 ms.
-        file = f"(SELECT r.{column} FROM tracking_resource r WHERE r.id = c.resource_id)"
+        file = f"(SELECT r.{column} FROM tracking_resource r WHERE r.id = d.resource_id)"
         matched, values = matching(wanted, file)
         return ChangeQuery(project_id, [*conditions, (f"CASE WHEN {matched} THEN 1 ELSE 0 END > 0", values)])
     return ChangeQuery(project_id, conditions, ids) if ids else None

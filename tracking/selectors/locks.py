@@ -62,6 +62,6 @@ def check_lock(caller: Caller, *, path: str, within_seconds: int = 300) -> Lock:
             "at": format_time(lease.created_at),
             "expires": format_time(lease.expires_at),
         }
-    if changed and changed.by == lock.get("by", changed.by):
-        lock |= {"by": changed.by, "at": format_time(changed.at), "change": changed.change_label}  # type: ignore[typeddict-item]
+    if changed and changed.agent == lock.get("by", changed.agent):
+        lock |= {"by": changed.agent, "at": format_time(changed.at), "change": changed.change_label}  # type: ignore[typeddict-item]
     return lock

@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from typing import Annotated, Any
 
 from typing_extensions import TypedDict
@@ -11,7 +12,7 @@ from ctxhub.core.kit import clock
 from ctxhub.core.kit.clock import format_time
 from ctxhub.core.kit.errors import CtxhubError
 from ctxhub.core.kit.inputs import clean_limit
-from ctxhub.core.kit.listing import Listing, make_cursor, read_cursor
+from ctxhub.core.kit.listing import PREVIEW_CHARACTERS, Listing, make_cursor, read_cursor
 from ctxhub.core.paths.case import as_written, compared_in
 from ctxhub.core.paths.reading import reader_in
 from ctxhub.core.text.globs import matches
@@ -169,6 +170,7 @@ def _changes(known: Mapping[str, FileRow], shown: int) -> dict[str, list[dict[st
     """The last changes of each file, by path."""
     found: dict[str, list[dict[str, Any]]] = defaultdict(list)
     for row in last_changes([file.id for file in known.values()], shown):
+        row = replace(row, beginning=row.beginning[:PREVIEW_CHARACTERS])
         found[row.path].append({k: v for k, v in change_item(row, full=False).items() if v and k != "path"})
     return found
 

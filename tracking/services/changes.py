@@ -18,10 +18,10 @@ from ctxhub.core.paths.reading import PathReader, reader_of
 from ctxhub.core.toolbox.batch_writes import BatchAnswer, Items, write_batch
 from ctxhub.core.vocabulary.selectors.names import Vocabulary, find_vocabulary
 from ctxhub.core.vocabulary.services.names import register_words
-from tracking.history.changes import count_gone, record_changes
+from tracking.history.changes import HISTORY, count_gone, new_changes
 from tracking.models import ChangeKind
 from tracking.selectors.paths import clean_file
-from tracking.sql.changes import NewChange, Recorded, delete_changes, insert_changes
+from tracking.sql.changes import CHANGES, ChangeRow, delete_changes
 from tracking.sql.resources import find_resources, make_resources
 
 
@@ -138,23 +138,23 @@ def _store(
     files |= new_files
     moments = [at + timedelta(microseconds=n) for n in range(len(items))]
     new = [
-        NewChange(files[item.path], item.change, layer_id, item.description, moment)
+        ChangeRow(
+            resource=item.path,
+            resource_id=files[item.path],
+            agent=caller.agent,
+            agent_id=vocabulary.agent_id,
+            change=item.change,
+            layer=item.layer,
+            layer_id=layer_id,
+            description=item.description,
+            at=moment,
+        )
         for (item, layer_id), moment in zip(items, moments, strict=True)
     ]
-    ids = insert_changes(caller.project_id, vocabulary.agent_id, new)
-    record_changes(
-        project_id=caller.project_id,
-        agent_id=vocabulary.agent_id,
-        changes=[
-            Recorded(
-                row_id, item.path, item.change.label, vocabulary.agent_id, layer_id, item.description, moment
-            )
-            for row_id, (item, layer_id), moment in zip(ids, items, moments, strict=True)
-        ],
-        at=at,
-        new_files=new_files,
-    )
-    return [{"id": row_id, "path": item.path} for row_id, (item, _) in zip(ids, items, strict=True)]
+    rows = CHANGES.insert(caller.project_id, new)
+    changes = new_changes(rows, new_files, at)
+    HISTORY.record(project_id=caller.project_id, agent_id=vocabulary.agent_id, changes=changes, at=at)
+    return [{"id": row.id, "path": row.path} for row in rows]
 
 
 def _as_mapping(answer: RecordAnswer) -> Mapping[str, Any]:

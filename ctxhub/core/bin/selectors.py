@@ -18,8 +18,6 @@ from ctxhub.core.text.plurals import counted
 from ctxhub.core.toolbox.argument_types import About, Time, Wrote, one_of
 
 STATES = tuple(str(label) for label in BinState.labels)
-# The kinds without a `History` that lie there, too.
-watched: set[str] = set()
 COLUMNS = ("id", "ref", "title", "deleted", "until", "by", "along", "state")
 
 
@@ -52,11 +50,8 @@ def get_item(project_id: int, item_id: int) -> BinItem:
 
 def kinds_in_bins() -> list[str]:
     """The kinds of objects that can lie in a bin."""
-    return [
-        noun.kind
-        for noun in registry.all_nouns()
-        if noun.open and ((noun.history and noun.history.is_binned) or noun.kind in watched)
-    ]
+    nouns = registry.all_nouns()
+    return [noun.kind for noun in nouns if noun.open and noun.history and noun.history.is_binned]
 
 
 def list_bin(

@@ -16,10 +16,10 @@ from ctxhub.importers.shared.normalising import Normaliser
 from ctxhub.importers.shared.report import Report
 from ctxhub.importers.shared.vocabulary import Vocabulary, Wanted
 from ctxhub.importers.sqlew.rows import OldChange
-from tracking.history.changes import record_changes
+from tracking.history.changes import HISTORY, new_changes
 from tracking.models import ChangeKind, FileChange
 from tracking.selectors.paths import clean_file
-from tracking.sql.changes import Recorded
+from tracking.sql.changes import CHANGES, ChangeRow
 from tracking.sql.resources import find_resources, make_resources
 
 Identity = tuple[str, str, int, datetime]
@@ -119,28 +119,14 @@ def write_changes(project_id: int, chosen: Sequence[NewChange], vocabulary: Voca
         missing = [path for path in paths if path not in files]
         new_files = make_resources(project_id, missing, at) if missing else {}
         files |= new_files
-        stored = FileChange.unscoped.bulk_create(
-            _as_model(project_id, new, files[new.path], vocabulary) for new in batch
-        )
-        changes = [
-            Recorded(
-                row.pk,
-                new.path,
-                new.change.label,
-                row.agent_id,
-                row.layer_id,
-                new.description,
-                new.at,
-                recorded_at=at,
-            )
-            for row, new in zip(stored, batch, strict=True)
-        ]
-        record_changes(project_id=project_id, agent_id=None, changes=changes, at=at, new_files=new_files)
+        rows = [_as_row(new, files[new.path], vocabulary) for new in batch]
+        changes = new_changes(CHANGES.insert(project_id, rows), new_files, at, recorded_at=at)
+        HISTORY.record(project_id=project_id, agent_id=None, changes=changes, at=at)
 
 
-def _as_model(project_id: int, new: NewChange, resource_id: int, vocabulary: Vocabulary) -> FileChange:
-    return FileChange(
-        project_id=project_id,
+def _as_row(new: NewChange, resource_id: int, vocabulary: Vocabulary) -> ChangeRow:
+    return ChangeRow(
+        resource=new.path,
         resource_id=resource_id,
         agent_id=vocabulary.agent_id(new.agent),
         change=new.change,

@@ -394,27 +394,15 @@ class _Part:
             if exported and exported.finish and self._contents.rows:
                 exported.finish(self._project_id, [item.object_id])
             self._record_contents()
-        elif history:
+        else:
             self._index_states(noun, [item.object_id])
             row = history.table.read(self._project_id, [item.object_id])[item.object_id]
             changes = [history.restoring(row), *changes]
-        else:
-            self._record_plain()
         if changes:
             recorder: Any = history or changes[0].history
             recorder.record(
                 project_id=self._project_id, agent_id=self._agent_id, changes=changes, at=self._at
             )
-
-    def _record_plain(self) -> None:
-        """Record an object whose noun has no `History`: a message."""
-        item, noun = self._item, self._noun
-        row = self._contents.row(noun.model, item.object_id)
-        add_to_counters(self._project_id, _counted(noun, [row] if row else []))
-        if noun.documents:
-            self._index_some(noun, [item.object_id])
-        change = events.Change(item.kind, "restored", item.ref, {})
-        events.record(project_id=self._project_id, agent_id=self._agent_id, changes=[change], at=self._at)
 
     def _record_contents(self) -> None:
         plurals = sorted(
