@@ -8,6 +8,7 @@ from ctxhub.core.paths.services.counting import changed_paths
 from ctxhub.core.registry import Kept, Noun, counter_of, register
 from tracking.history.changes import HISTORY as CHANGE_HISTORY
 from tracking.history.changes import changed_path
+from tracking.history.leases import HISTORY as LEASE_HISTORY
 from tracking.models import FileChange, Lease, LeasePath, Resource
 from tracking.search import resource_documents
 from tracking.selectors.changes import count_in_last_hour, open_changes
@@ -60,6 +61,7 @@ register(
         counting=counting_live,
         open=open_leases,
         text="reason",
+        history=LEASE_HISTORY,
         heads=heads_of("lease", Lease, "reason", at="created_at", why="d.reason"),
         deletion=Kept("ends it", call=("file", "release")),
     )

@@ -115,7 +115,7 @@ def leases(question: Question) -> list[Candidate]:
                 f"{'' if row.exclusive else 'shared, '}until {format_time(row.expires_at)[11:16]}Z:"
                 f" {', '.join(row.paths)}{f' ({row.reason})' if row.reason else ''}",
             ),
-            by=row.by,
+            by=row.agent,
             at=format_time(row.created_at),
             score=LEASE + (ON_THE_PATH if question.names_path(row.paths) else 0),
         )

@@ -324,7 +324,7 @@ def _lease(row: LeaseRow, speaker: Speaker, now: datetime) -> Candidate:
         section="leases",
         ref=f"lease:{row.id}",
         write=partial(one_line, f"{kind}: {', '.join(row.paths)}{reason}{own}"),
-        by=row.by,
+        by=row.agent,
         at=format_time(row.created_at),
         score=1.0,
         is_must=row.exclusive,

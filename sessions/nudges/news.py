@@ -164,7 +164,7 @@ def _token_line(ends_at: datetime) -> str:
 def _lease_line(lease: LeaseRow) -> str:
     paths = one_line(", ".join(lease.paths), PATHS_TOKENS)
     verb = "has leased" if lease.exclusive else "shares"
-    by = f"{lease.by} ({lease.session})" if lease.session else lease.by
+    by = f"{lease.agent} ({lease.session})" if lease.session else lease.agent
     return f"lease:{lease.id}: {by} {verb} {paths} until {format_time(lease.expires_at)[11:16]}Z"
 
 

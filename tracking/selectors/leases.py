@@ -66,11 +66,11 @@ def list_leases(
     conditions: list[Condition] = []
     if by:
         agent = "SELECT id FROM core_agent WHERE project_id = %s AND folded = %s"
-        conditions.append((f"l.agent_id = ({agent})", [project_id, clean_name(by, "by").casefold()]))
+        conditions.append((f"d.agent_id = ({agent})", [project_id, clean_name(by, "by").casefold()]))
     if path:
         globs = clean_filter(path, reader=reader_in(project_id))
         ids = {held.lease_id for held in find_overlapping(project_id, globs, now)}
-        conditions.append(sql.among("l.id", sorted(ids)) if ids else ("1 = 0", []))
+        conditions.append(sql.among("d.id", sorted(ids)) if ids else ("1 = 0", []))
     found = rows.list_leases(project_id, now, conditions, limit + 1, after)
 
     def cursor_after(count: int) -> str:
@@ -138,7 +138,7 @@ def leases_of_others(project_id: int, folded: str, now: datetime, *, limit: int 
         now,
         [
             (
-                "l.agent_id NOT IN (SELECT id FROM core_agent WHERE project_id = %s AND folded = %s)",
+                "d.agent_id NOT IN (SELECT id FROM core_agent WHERE project_id = %s AND folded = %s)",
                 [project_id, folded],
             )
         ],
@@ -182,7 +182,7 @@ def lease_item(row: LeaseRow, *, full: bool = True) -> dict[str, Any]:
         Lease(
             lease_id=row.id,
             paths=list(row.paths),
-            by=row.by,
+            by=row.agent,
             session=row.session,
             exclusive=row.exclusive,
             reason=preview(row.reason, full=full),

@@ -58,7 +58,7 @@ def check_lock(caller: Caller, *, path: str, within_seconds: int = 300) -> Lock:
         # The lease that expires last: the file is not free before.
         [lease] = read_leases(caller.project_id, [held[-1].lease_id])
         lock |= {
-            "by": lease.by,
+            "by": lease.agent,
             "at": format_time(lease.created_at),
             "expires": format_time(lease.expires_at),
         }

@@ -53,7 +53,7 @@ def naming_files(project_id: int) -> Source:
 
 def naming_leased(project_id: int) -> Source:
     """Those that are leased now."""
-    rows = "FROM tracking_lease l CROSS JOIN tracking_leasepath p WHERE p.lease_id = l.id AND"
+    rows = "FROM tracking_lease d CROSS JOIN tracking_leasepath p WHERE p.lease_id = d.id AND"
     return Source("p.pattern", f"{rows} {LIVE}", [project_id, sql.stored_time(clock.now())])
 
 

@@ -1,6 +1,7 @@
 """Writes leases, under the write lock: grants, extends, renews and ends them, with their events."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Annotated, NotRequired
 
@@ -20,7 +21,7 @@ from ctxhub.core.vocabulary.services.names import register_agent
 from tracking.history.leases import Verb, record_leases
 from tracking.services.lease_times import Lasting
 from tracking.sql import leases as rows
-from tracking.sql.leases import LeaseRow
+from tracking.sql.leases import LEASES, LeaseRow
 
 MOST_LIVE = 200
 
@@ -58,7 +59,7 @@ def grant_lease(
 
 
 def write_renewal(caller: Caller, lease: LeaseRow, expires_at: datetime, reason: str, at: datetime) -> None:
-    rows.extend_lease(lease.id, expires_at, reason)
+    LEASES.update(caller.project_id, lease, replace(lease, expires_at=expires_at, reason=reason))
     record_leases(
         project_id=caller.project_id,
         agent_id=register_agent(caller, at),
@@ -142,16 +143,17 @@ def _insert(
             hint=f"Release one first: {operation('file release')}.",
         )
     agent_id = register_agent(caller, at)
-    lease_id = rows.insert_lease(
-        caller.project_id,
-        agent_id,
-        patterns,
-        holder=holder,
+    new = LeaseRow(
+        agent=caller.agent,
+        agent_id=agent_id,
+        session=holder.session,
+        made_up=holder.made_up,
         exclusive=exclusive,
         reason=reason,
-        at=at,
+        created_at=at,
         expires_at=expires_at,
+        paths=patterns,
     )
-    lease = LeaseRow(lease_id, caller.agent, holder, exclusive, reason, at, expires_at, None, patterns)
+    lease = rows.insert_lease(caller.project_id, new)
     record_leases(project_id=caller.project_id, agent_id=agent_id, verb="leased", leases=[lease], at=at)
-    return {**answer_for(lease_id, expires_at, hint), "result": "created"}
+    return {**answer_for(lease.id, expires_at, hint), "result": "created"}

@@ -1,5 +1,6 @@
 """What becomes of the leases of a session when its window goes on in another one, or ends."""
 
+from dataclasses import replace
 from datetime import datetime
 
 from ctxhub.core.accounts.selectors.speakers import Speaker
@@ -8,6 +9,7 @@ from ctxhub.core.kit.holder import is_part
 from tracking.history.leases import record_leases
 from tracking.services.granting import end_leases
 from tracking.sql import leases as rows
+from tracking.sql.leases import LEASES
 
 
 def hand_over_leases(caller: Caller, agent_id: int, old: str, new: str, at: datetime) -> int:
@@ -18,7 +20,8 @@ def hand_over_leases(caller: Caller, agent_id: int, old: str, new: str, at: date
     live = rows.live_leases_of(caller.project_id, caller.agent.casefold(), at)
     passed = [lease for lease in live if lease.holder.is_named and is_part(lease.session, old)]
     for lease in passed:
-        rows.set_session(lease.id, new + lease.session.removeprefix(old))
+        session = new + lease.session.removeprefix(old)
+        LEASES.update(caller.project_id, lease, replace(lease, session=session))
     if passed:
         record_leases(
             project_id=caller.project_id,

@@ -219,7 +219,7 @@ def _refuse_conflict(wanted: _Wanted, held: Sequence[HeldPath]) -> _Looked:
     more = f", and {len(blocking) - 1} more leases are in the way" if len(blocking) > 1 else ""
     raise for_readers(
         Conflict(
-            f"{', '.join(lease.paths)} {'is' if len(lease.paths) == 1 else 'are'} leased by {lease.by!r}"
+            f"{', '.join(lease.paths)} {'is' if len(lease.paths) == 1 else 'are'} leased by {lease.agent!r}"
             f" until {format_time(lease.expires_at)}{more}.",
             hint="Wait until then, ask the holder to release it, or work elsewhere meanwhile.",
             current=_current(lease),
@@ -241,7 +241,7 @@ def _own_in_the_way(speaker: Speaker, lease: LeaseRow, now: datetime) -> Conflic
 def _current(lease: LeaseRow) -> dict[str, object]:
     return {
         "lease_id": lease.id,
-        "by": lease.by,
+        "by": lease.agent,
         **({"session": lease.session} if lease.session else {}),
         "paths": list(lease.paths),
         "exclusive": lease.exclusive,
@@ -278,7 +278,8 @@ def _own_lease(caller: Caller, lease_id: int, verb: str, *, is_forced: bool = Fa
     if lease.folded != caller.agent.casefold() and not is_forced:
         raise for_readers(
             NotAllowed(
-                f"Lease {lease.id} is held by {lease.by!r}; you are {caller.agent!r} and cannot {verb} it.",
+                f"Lease {lease.id} is held by {lease.agent!r};"
+                f" you are {caller.agent!r} and cannot {verb} it.",
                 hint="Ask the holder, or wait until it expires.",
                 about=f"lease:{lease.id}",
             ),

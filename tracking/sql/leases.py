@@ -1,4 +1,4 @@
-"""SQL of leases and their paths. Live leases are read from an index that ends in their sort order."""
+"""Rows of leases, their table and paths. Live ones are read from an index that ends in their sort order."""
 
 from collections.abc import Collection, Sequence
 from datetime import datetime
@@ -9,39 +9,53 @@ from ctxhub.core.kit import sql
 from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.kit.holder import Holder
 from ctxhub.core.kit.pages import Condition, all_of
+from ctxhub.core.kit.rows import AuthoredRow, Computed, Table
 from ctxhub.core.text.globs import head
 from ctxhub.core.text.path_case import fold_path
+from tracking.models import Lease
 
-LIVE = "l.project_id = %s AND l.released_at IS NULL AND l.expires_at > %s"
+LIVE = "d.project_id = %s AND d.released_at IS NULL AND d.expires_at > %s"
 MOST_COUNTED = 10_000
 
 
-@frozen
-class LeaseRow:
-    """A lease with its holder's name and its paths."""
+@frozen(kw_only=True)
+class LeaseRow(AuthoredRow):
+    """A lease with its paths; `agent` holds it."""
 
-    id: int
-    by: str
-    holder: Holder
-    exclusive: bool
-    reason: str
+    agent_id: int
+    session: str = ""
+    made_up: bool = False
+    exclusive: bool = True
+    reason: str = ""
     created_at: datetime
     expires_at: datetime
-    released_at: datetime | None
-    paths: Sequence[str]
+    released_at: datetime | None = None
+    released_by_id: int | None = None
+    paths: Sequence[str] = ()
+
+    @property
+    def holder(self) -> Holder:
+        return Holder(self.folded, self.session, self.made_up)
 
     @property
     def folded(self) -> str:
-        return self.holder.agent
-
-    @property
-    def session(self) -> str:
-        return self.holder.session
+        return self.agent.casefold()
 
     def state(self, now: datetime) -> str:
         if self.released_at:
             return "released"
         return "live" if self.expires_at > now else "expired"
+
+
+def _paths() -> str:
+    return f"(SELECT {sql.json_list('p.pattern')} FROM tracking_leasepath p WHERE p.lease_id = d.id)"
+
+
+def _read_paths(paths: Any) -> list[str]:
+    return sorted(sql.read_json(paths) or ())
+
+
+LEASES = Table(Lease, LeaseRow, computed={"paths": Computed(_paths, read=_read_paths)})
 
 
 @frozen
@@ -77,9 +91,9 @@ def held_paths(
     # CROSS JOIN and the + (no index of ids) fix the plan: few leases are live, however many have ended.
     statement = f"""
         WITH live AS MATERIALIZED (
-            SELECT l.id, l.agent_id, l.session, l.made_up, l.exclusive, l.created_at, l.expires_at
-            FROM tracking_lease l
-            WHERE {LIVE} AND +l.id > %s ORDER BY l.expires_at, l.id)
+            SELECT d.id, d.agent_id, d.session, d.made_up, d.exclusive, d.created_at, d.expires_at
+            FROM tracking_lease d
+            WHERE {LIVE} AND +d.id > %s ORDER BY d.expires_at, d.id)
         SELECT l.id, p.pattern, a.folded, l.session, l.made_up, l.exclusive, l.created_at
         FROM live l CROSS JOIN tracking_leasepath p CROSS JOIN core_agent a
         WHERE {where} ORDER BY l.expires_at, l.id, p.id"""
@@ -102,41 +116,40 @@ def list_leases(
     """One page of live leases, soonest to expire first, after the key (expires_at, id)."""
     filters: list[Condition] = [(LIVE, [project_id, sql.stored_time(now)]), *conditions]
     if after:
-        filters.append(("(l.expires_at, l.id) > (%s, %s)", [sql.stored_time(after[0]), after[1]]))
+        filters.append(("(d.expires_at, d.id) > (%s, %s)", [sql.stored_time(after[0]), after[1]]))
     where, values = all_of(filters)
     page = f"""
         WITH page AS MATERIALIZED (
-            SELECT l.id FROM tracking_lease l WHERE {where} ORDER BY l.expires_at, l.id LIMIT %s)"""
-    return _read(page, "page CROSS JOIN", "l.id = page.id", [*values, limit])
+            SELECT d.id FROM tracking_lease d WHERE {where} ORDER BY d.expires_at, d.id LIMIT %s)"""
+    return _read(("d.id = page.id", [*values, limit]), page, "page CROSS JOIN")
 
 
 def read_leases(project_id: int, ids: Sequence[int]) -> list[LeaseRow]:
-    if not ids:
-        return []
-    return _read("", "", *sql.by_ids("l", project_id, ids))
+    """Leases by their ids, soonest to expire first."""
+    return _read(sql.by_ids("d", project_id, ids)) if ids else []
 
 
 def live_leases_of(project_id: int, folded: str, now: datetime) -> list[LeaseRow]:
-    return _read("", "", f"{LIVE} AND a.folded = %s", [project_id, sql.stored_time(now), folded])
+    return _read((f"{LIVE} AND agent.folded = %s", [project_id, sql.stored_time(now), folded]))
 
 
 def live_leases_with(project_id: int, folded: str, path: str, now: datetime) -> list[LeaseRow]:
     """Live leases of an agent that name this very path or glob."""
-    named = "SELECT 1 FROM tracking_leasepath p WHERE p.lease_id = l.id AND p.pattern = %s"
-    where = f"{LIVE} AND a.folded = %s AND EXISTS ({named})"
-    return _read("", "", where, [project_id, sql.stored_time(now), folded, path])
+    named = "SELECT 1 FROM tracking_leasepath p WHERE p.lease_id = d.id AND p.pattern = %s"
+    where = f"{LIVE} AND agent.folded = %s AND EXISTS ({named})"
+    return _read((where, [project_id, sql.stored_time(now), folded, path]))
 
 
 def counting_live(project_id: int, now: datetime) -> Counting:
     """Returns the statement that counts the live leases, to 10,000."""
-    live = f"SELECT 1 FROM tracking_lease l WHERE {LIVE} LIMIT {MOST_COUNTED}"
+    live = f"SELECT 1 FROM tracking_lease d WHERE {LIVE} LIMIT {MOST_COUNTED}"
     return f"SELECT count(*) FROM ({live}) c", [project_id, sql.stored_time(now)]
 
 
 def count_live_by_agent(project_id: int, folded: Sequence[str], now: datetime) -> dict[str, int]:
     among, values = sql.among("a.folded", folded)
     statement = f"""
-        SELECT a.folded, count(*) FROM tracking_lease l JOIN core_agent a ON a.id = l.agent_id
+        SELECT a.folded, count(*) FROM tracking_lease d JOIN core_agent a ON a.id = d.agent_id
         WHERE {LIVE} AND {among} GROUP BY a.folded"""
     return dict(sql.rows(statement, [project_id, sql.stored_time(now), *values]))
 
@@ -144,8 +157,8 @@ def count_live_by_agent(project_id: int, folded: Sequence[str], now: datetime) -
 def count_live_by_session(project_id: int, now: datetime) -> dict[tuple[str, str], int]:
     """The number of live leases by case-folded agent and session."""
     statement = f"""
-        SELECT a.folded, l.session, count(*) FROM tracking_lease l JOIN core_agent a ON a.id = l.agent_id
-        WHERE {LIVE} AND l.session <> '' GROUP BY a.folded, l.session"""
+        SELECT a.folded, d.session, count(*) FROM tracking_lease d JOIN core_agent a ON a.id = d.agent_id
+        WHERE {LIVE} AND d.session <> '' GROUP BY a.folded, d.session"""
     found = sql.rows(statement, [project_id, sql.stored_time(now)])
     return {(folded, session): count for folded, session, count in found}
 
@@ -153,45 +166,11 @@ def count_live_by_session(project_id: int, now: datetime) -> dict[tuple[str, str
 # -- Writing ---------------------------------------------------------------------------------------
 
 
-def insert_lease(
-    project_id: int,
-    agent_id: int,
-    paths: Sequence[str],
-    *,
-    holder: Holder,
-    exclusive: bool,
-    reason: str,
-    at: datetime,
-    expires_at: datetime,
-) -> int:
-    [(lease_id,)] = sql.insert(
-        "tracking_lease",
-        ("project_id", "agent_id", "session", "made_up", "exclusive", "reason", "created_at", "expires_at"),
-        [
-            (
-                *(project_id, agent_id, holder.session, holder.made_up, exclusive, reason),
-                *(sql.stored_time(at), sql.stored_time(expires_at)),
-            )
-        ],
-        "RETURNING id",
-    )
-    sql.insert(
-        "tracking_leasepath",
-        ("project_id", "lease_id", "pattern", "head"),
-        [(project_id, lease_id, path, head(fold_path(path))) for path in paths],
-    )
-    return int(lease_id)
-
-
-def extend_lease(lease_id: int, expires_at: datetime, reason: str) -> None:
-    sql.execute(
-        "UPDATE tracking_lease SET expires_at = %s, reason = %s WHERE id = %s",
-        [sql.stored_time(expires_at), reason, lease_id],
-    )
-
-
-def set_session(lease_id: int, session: str) -> None:
-    sql.execute("UPDATE tracking_lease SET session = %s WHERE id = %s", [session, lease_id])
+def insert_lease(project_id: int, new: LeaseRow) -> LeaseRow:
+    [lease] = LEASES.insert(project_id, [new])
+    records = [(project_id, lease.id, path, head(fold_path(path))) for path in lease.paths]
+    sql.insert("tracking_leasepath", ("project_id", "lease_id", "pattern", "head"), records)
+    return lease
 
 
 def end_leases(ids: Sequence[int], agent_id: int, at: datetime) -> None:
@@ -233,28 +212,8 @@ def _not_held_by(holder: Holder) -> Condition:
     )
 
 
-def _read(before: str, source: str, where: str, values: Sequence[Any]) -> list[LeaseRow]:
-    paths = f"SELECT {sql.json_list('p.pattern')} FROM tracking_leasepath p WHERE p.lease_id = l.id"
-    statement = f"""
-        {before}
-        SELECT l.id, a.name, a.folded, l.session, l.made_up, l.exclusive, l.reason,
-            l.created_at, l.expires_at, l.released_at, ({paths})
-        FROM {source} tracking_lease l JOIN core_agent a ON a.id = l.agent_id
-        WHERE {where} ORDER BY l.expires_at, l.id"""
-    return [_row(values) for values in sql.rows(statement, values)]
-
-
-def _row(values: Sequence[Any]) -> LeaseRow:
-    lease_id, by, folded, session, made_up, exclusive, reason, *others = values
-    created_at, expires_at, released_at, paths = others
-    return LeaseRow(
-        id=lease_id,
-        by=by,
-        holder=Holder(folded, session, bool(made_up)),
-        exclusive=bool(exclusive),
-        reason=reason,
-        created_at=sql.read_time(created_at),
-        expires_at=sql.read_time(expires_at),
-        released_at=released_at and sql.read_time(released_at),
-        paths=sorted(sql.read_json(paths) or ()),
-    )
+def _read(where: Condition, before: str = "", source: str = "") -> list[LeaseRow]:
+    condition, values = where
+    selected = LEASES.selected(source=source)
+    statement = f"{before} SELECT {selected} WHERE {condition} ORDER BY d.expires_at, d.id"
+    return LEASES.as_rows(sql.rows(statement, values))
