@@ -17,7 +17,7 @@ class ChangeRow(AuthoredRow):
     """`resource`: the path of its file. `beginning`: that of the description, for lists."""
 
     resource: str = ""
-    resource_id: int
+    resource_id: int = 0
     change: int
     layer: str | None = None
     layer_id: int | None = None
@@ -41,7 +41,7 @@ CHANGES = Table(
     shown={"resource": "path"},
 )
 # The columns that lists read: no long texts.
-LISTED = tuple(name for name in CHANGES.fields if name != "description")
+LISTED = ("id", "agent", "resource", "change", "layer", "beginning", "at")
 
 
 # -- Writing ---------------------------------------------------------------------------------------
