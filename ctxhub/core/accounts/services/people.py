@@ -5,11 +5,10 @@ from collections.abc import Collection
 from django.contrib.auth.models import AbstractUser
 from django.dispatch import Signal
 
-from ctxhub.core.models import Membership
 from ctxhub.core.accounts.selectors.names_of_people import acting_name, forget_names
 from ctxhub.core.accounts.selectors.namesakes import refuse_taken_username
 from ctxhub.core.kit.transactions import acquire_write_lock, write_transaction
-from ctxhub.core.models import Agent
+from ctxhub.core.models import Agent, Membership
 
 # Sent in the transaction that renames the agent of a person. Arguments: project_id, was, name.
 person_renamed = Signal()
