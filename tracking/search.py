@@ -1,11 +1,10 @@
-"""Search documents of files and their changes."""
+"""Search documents of files."""
 
 from collections.abc import Sequence
 from datetime import datetime
 
 from ctxhub.core.kit.sql import Reading
 from ctxhub.core.search.documents import Document
-from tracking.sql.changes import ChangeRow
 from tracking.sql.resources import indexed_files
 
 
@@ -16,18 +15,3 @@ def resource_document(row_id: int, path: str, at: datetime, content: str = "") -
 
 def resource_documents(project_id: int, ids: Sequence[int]) -> Reading[Sequence[Document]]:
     return indexed_files(project_id, ids).then(lambda rows: [resource_document(*row) for row in rows])
-
-
-def change_document(change: ChangeRow) -> Document | None:
-    """None without a description: it would say no more than the document of its file."""
-    if not change.description:
-        return None
-    return Document(
-        object_id=change.id,
-        ref=f"change:{change.id}",
-        title=change.path,
-        body=change.description,
-        at=change.at,
-        agent_id=change.agent_id,
-        layer_id=change.layer_id,
-    )

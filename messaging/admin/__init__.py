@@ -1,5 +1,7 @@
-"""Admin pages for messages."""
+"""Registers the admin pages of messages."""
 
-from messaging.admin import agent_panels, messages, needs, overview, timeline
-
-__all__ = ["agent_panels", "messages", "needs", "overview", "timeline"]
+import messaging.admin.agent_panels
+import messaging.admin.messages
+import messaging.admin.needs
+import messaging.admin.overview
+import messaging.admin.timeline

@@ -1,3 +1,3 @@
-from messaging.tools import messages
+"""Registers the tool `message`."""
 
-__all__ = ["messages"]
+import messaging.tools.messages

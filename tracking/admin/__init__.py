@@ -1,5 +1,9 @@
-"""Admin pages for files, their changes and leases."""
+"""Registers the admin pages of files, their changes and leases."""
 
-from tracking.admin import agent_panel, changes, leases, needs, overview, resources, timeline
-
-__all__ = ["agent_panel", "changes", "leases", "needs", "overview", "resources", "timeline"]
+import tracking.admin.agent_panel
+import tracking.admin.changes
+import tracking.admin.leases
+import tracking.admin.needs
+import tracking.admin.overview
+import tracking.admin.resources
+import tracking.admin.timeline

@@ -11,7 +11,8 @@ from ctxhub.core.history import NONE, Change, History
 from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.search.documents import Document
 from ctxhub.core.search.services.index import forget, index_documents
-from tracking.search import change_document, resource_document
+from tracking.change_documents import change_document
+from tracking.search import resource_document
 from tracking.sql.changes import CHANGES, ChangeRow
 
 FILE = "resource:"

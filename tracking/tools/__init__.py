@@ -1,3 +1,4 @@
-from tracking.tools import changes, leases
+"""Registers the tool `file`: changes first, then leases."""
 
-__all__ = ["changes", "leases"]
+import tracking.tools.changes
+import tracking.tools.leases
