@@ -110,8 +110,8 @@ class MessageHistory(History[MessageRow]):
         new = replace(row, to=None if row.to_everyone else ())
         return super().saved(project_id, old, row) if old else new
 
-    def acting_agent(self, change: Change[MessageRow], at: datetime) -> int | None:
-        return super().acting_agent(change, at) if change.old else change.row.sender_id
+    def acting_agent(self, project_id: int, change: Change[MessageRow], at: datetime) -> int | None:
+        return super().acting_agent(project_id, change, at) if change.old else change.row.sender_id
 
     def recompute(self, row: MessageRow) -> MessageRow:
         """A request without a state is open."""

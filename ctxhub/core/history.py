@@ -179,10 +179,10 @@ class History(Generic[RowT]):
         """
         return self.table.read(project_id, [row.id])[row.id]
 
-    def acting_agent(self, change: Change[RowT], at: datetime) -> int | None:
-        """The agent of the event of a write through the ORM."""
+    def acting_agent(self, project_id: int, change: Change[RowT], at: datetime) -> int | None:
+        """The agent of the event of a write through the ORM, if one of the project acts."""
         caller = current()
-        return register_agent(caller, at) if caller else None
+        return register_agent(caller, at) if caller and caller.project_id == project_id else None
 
     def before_delete(self, project_id: int, old: Sequence[RowT]) -> Sequence[RowT]:
         """The other rows that the deletion of rows changes in the database, as they are before it."""
@@ -452,7 +452,7 @@ class History(Generic[RowT]):
         if changes:
             at = clock.now()
             with write_transaction(project_id):
-                agent_id = self.acting_agent(changes[0], at)
+                agent_id = self.acting_agent(project_id, changes[0], at)
                 if deleted:
                     self._put_in_bin(project_id, agent_id, [deleted.old], deleted.contents, at)
                 also = self.also_changed(project_id, agent_id, deleted.kept if deleted else (), at)

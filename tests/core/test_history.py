@@ -260,11 +260,20 @@ def test_a_saved_row_is_read_again_unless_the_history_knows_it(
     assert last_event(apollo).data == {"changed": ["description"]}
 
 
+def test_a_caller_of_another_project_is_not_the_agent_of_an_event(
+    shop: Context, hermes: Project, apollo: Project
+) -> None:
+    shop.description = "New."
+    with acting(Caller(project=hermes, agent="eve")):
+        shop.save()
+    assert last_event(apollo).agent is None
+
+
 def test_a_history_may_name_the_agent_of_a_write_through_the_orm(
     shop: Context, ada: Caller, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ben = Agent.objects.create(project=ada.project, name="ben")
-    monkeypatch.setattr(HISTORY, "acting_agent", lambda change, at: ben.pk)
+    monkeypatch.setattr(HISTORY, "acting_agent", lambda project_id, change, at: ben.pk)
     shop.description = "New."
     with acting(ada):
         shop.save()

@@ -73,8 +73,8 @@ class ChangeHistory(History[ChangeRow]):
     def saved(self, project_id: int, old: ChangeRow | None, row: ChangeRow) -> ChangeRow:
         return row
 
-    def acting_agent(self, change: Change[ChangeRow], at: datetime) -> int | None:
-        return super().acting_agent(change, at) if change.old else change.row.agent_id
+    def acting_agent(self, project_id: int, change: Change[ChangeRow], at: datetime) -> int | None:
+        return super().acting_agent(project_id, change, at) if change.old else change.row.agent_id
 
 
 HISTORY = ChangeHistory()

@@ -58,8 +58,8 @@ class LeaseHistory(History[LeaseRow]):
     def event(self, change: Change[LeaseRow], at: datetime) -> events.Change:
         return _event(change.row, _verb_of(change))
 
-    def acting_agent(self, change: Change[LeaseRow], at: datetime) -> int | None:
-        return super().acting_agent(change, at) or change.row.agent_id
+    def acting_agent(self, project_id: int, change: Change[LeaseRow], at: datetime) -> int | None:
+        return super().acting_agent(project_id, change, at) or change.row.agent_id
 
 
 HISTORY = LeaseHistory()
