@@ -7,7 +7,7 @@ import django.db.models.manager
 import django.utils.timezone
 from django.db import migrations, models
 
-from ctxhub.core.kit.migrations import CreateModels
+from ctxhub.core.kit.migrations import CreateModels, MakeObjects
 
 prefix = import_module('memory.migrations.0005_decision_prefix')
 
@@ -639,5 +639,5 @@ class Migration(migrations.Migration):
                 ],
             ),
         ]),
-        migrations.RunPython(prefix.add_index, prefix.drop_index),
+        MakeObjects(prefix.add_index, prefix.drop_index),
     ]

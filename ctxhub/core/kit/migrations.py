@@ -1,9 +1,9 @@
-"""An operation of migrations: many tables at once."""
+"""Operations of migrations: many tables at once, and what a new database needs beside tables."""
 
 from collections.abc import Sequence
 from typing import Any
 
-from django.db.migrations import CreateModel
+from django.db.migrations import CreateModel, RunPython
 from django.db.migrations.operations.base import Operation
 from django.db.migrations.state import ProjectState
 
@@ -36,3 +36,10 @@ class CreateModels(Operation):
 
     def describe(self) -> str:
         return f"Create models {', '.join(model.name for model in self.models)}"
+
+
+class MakeObjects(RunPython):
+    """Makes what belongs to no model, such as a trigger: the one kind of code that an empty database runs.
+
+    It finds the tables there as the last migration leaves them.
+    """

@@ -9,7 +9,7 @@ from django.db import migrations, models
 
 import ctxhub.core.kit.models
 import ctxhub.core.search.models
-from ctxhub.core.kit.migrations import CreateModels
+from ctxhub.core.kit.migrations import CreateModels, MakeObjects
 
 search = import_module('ctxhub.core.migrations.0004_search')
 
@@ -377,5 +377,5 @@ class Migration(migrations.Migration):
                 },
             ),
         ]),
-        migrations.RunPython(search.build, search.undo),
+        MakeObjects(search.build, search.undo),
     ]

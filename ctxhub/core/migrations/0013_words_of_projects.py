@@ -5,6 +5,7 @@ from typing import Any
 
 from django.db import migrations
 
+from ctxhub.core.kit.migrations import MakeObjects
 from ctxhub.core.search import schema
 
 search = import_module("ctxhub.core.migrations.0004_search")
@@ -33,5 +34,5 @@ class Migration(migrations.Migration):
     ]
 
     operations = [
-        migrations.RunPython(build, build_as_before),
+        MakeObjects(build, build_as_before),
     ]

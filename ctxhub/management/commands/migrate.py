@@ -11,8 +11,12 @@ from ctxhub.management.database import (
     mark_database,
     refuse_beside_others,
 )
+from ctxhub.management.new_database import Executor
 from ctxhub.management.questions import asker
 from ctxhub.management.refusals import as_command_errors, refuse_unreachable
+
+# Django's command has no other place that says how it migrates.
+migrate.MigrationExecutor = Executor  # type: ignore[attr-defined]
 
 
 class Command(migrate.Command):
