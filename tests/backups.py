@@ -17,6 +17,7 @@ from typing import Any
 import psycopg
 from django.db import connection
 
+from tests import preloaded
 from tests.core.command_line import MANAGE, Installation, migrated_installation
 from tests.timing import PATIENCE_SECONDS
 
@@ -53,14 +54,8 @@ def run_killed(
     at: Installation, where: str, when: str, *arguments: str, number: int = 1
 ) -> subprocess.CompletedProcess[str]:
     """Run a command that is killed there: `ctxhub.core.kit.replacement:finish`."""
-    return subprocess.run(
-        [sys.executable, "-c", KILLED, where, when, str(number), *arguments],
-        env=at.environment,
-        capture_output=True,
-        text=True,
-        timeout=5 * PATIENCE_SECONDS,
-        check=False,
-        stdin=subprocess.DEVNULL,
+    return preloaded.run_script(
+        KILLED, [where, when, str(number), *arguments], at.environment, timeout=5 * PATIENCE_SECONDS
     )
 
 

@@ -18,7 +18,7 @@ import psycopg
 from django.db import connection, models
 
 from ctxhub import env
-from tests import migrated
+from tests import migrated, preloaded
 from tests.hub import LiveHub
 from tests.migrated import Template
 from tests.timing import PATIENCE_SECONDS, SOON_SECONDS, wait_until
@@ -35,7 +35,6 @@ sys.path.insert(0, {str(env.ROOT)!r})
 sys.argv = ["manage.py", "serve", *sys.argv[1:]]
 runpy.run_path({MANAGE!r}, run_name="__main__")
 """
-VARIABLE_PREFIXES = ("CTXHUB_", "DJANGO_", "DATABASE_URL")
 
 
 @dataclass(frozen=True)
@@ -44,16 +43,9 @@ class Installation:
     environment: dict[str, str]
 
     def run(self, *arguments: str, umask: int = -1, **variables: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [sys.executable, MANAGE, *arguments],
-            env={**self.environment, **variables},
-            capture_output=True,
-            text=True,
-            timeout=5 * PATIENCE_SECONDS,
-            check=False,
-            stdin=subprocess.DEVNULL,
-            umask=umask,
-        )
+        """`manage.py` with these arguments, in a fork of a process that has loaded the code."""
+        environment = {**self.environment, **variables}
+        return preloaded.run(arguments, environment, umask=umask, timeout=5 * PATIENCE_SECONDS)
 
     @contextmanager
     def copied(self) -> Iterator["Installation"]:
@@ -114,9 +106,7 @@ class Server:
 def installation() -> Iterator[Installation]:
     """A new installation: no database yet, and of ctxhub's variables only the two set here."""
     with tempfile.TemporaryDirectory(prefix="ctxhub-installed-") as folder, _database(folder) as url:
-        inherited = {
-            name: value for name, value in os.environ.items() if not name.startswith(VARIABLE_PREFIXES)
-        }
+        inherited = preloaded.without_own_variables(os.environ)
         yield Installation(Path(folder), {**inherited, "CTXHUB_VAR_DIR": folder, "DATABASE_URL": url})
 
 
