@@ -147,8 +147,7 @@ def made_unasked(at: Installation, path: Path) -> int:
         f"back_up(Path({str(path)!r}))"
     )
     environment = {**at.environment, "DJANGO_SETTINGS_MODULE": "ctxhub.settings"}
-    root = Path(MANAGE).parent
-    return subprocess.run([sys.executable, "-c", code], env=environment, cwd=root, check=False).returncode
+    return preloaded.run_script(code, [], environment, timeout=5 * PATIENCE_SECONDS).returncode
 
 
 def rewritten(path: Path, target: Path, *, names: dict[str, str] | None = None, **manifest: Any) -> Path:

@@ -12,6 +12,7 @@ import psycopg
 import pytest
 from django.db import connection
 
+from tests import preloaded
 from tests.backups import installed, query, run_killed, token_of
 from tests.core.command_line import MANAGE, Installation
 from tests.timing import PATIENCE_SECONDS, wait_until
@@ -100,15 +101,8 @@ def at(made: Installation) -> Iterator[Installation]:
 
 
 def python(at: Installation, code: str, *arguments: str) -> subprocess.CompletedProcess[str]:
-    done = subprocess.run(
-        [sys.executable, "-c", code, *arguments],
-        env={**at.environment, "DJANGO_SETTINGS_MODULE": "ctxhub.settings"},
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        timeout=5 * PATIENCE_SECONDS,
-        check=False,
-    )
+    environment = {**at.environment, "DJANGO_SETTINGS_MODULE": "ctxhub.settings"}
+    done = preloaded.run_script(code, arguments, environment, timeout=5 * PATIENCE_SECONDS)
     assert done.returncode in (0, 1), done.stderr
     return done
 

@@ -1,8 +1,6 @@
 """From PostgreSQL to SQLite and back: the export is the same at both ends."""
 
 import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -12,7 +10,7 @@ from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import EmptySearch, Project, Refusal, TokenUse
 from ctxhub.core.text.invisible import invisible_places
 from messaging.models import Delivery
-from tests.core.command_line import MANAGE
+from tests import preloaded
 from tests.timing import PATIENCE_SECONDS
 from tests.transfer.hostile_world import send_everything
 from tests.transfer.world import export_of, objects_in, take, written
@@ -72,13 +70,6 @@ def without_imports(lines: list[bytes]) -> list[bytes]:
 def on_sqlite(folder: Path, *arguments: str) -> None:
     """Run a command of a hub of its own."""
     variables = {"CTXHUB_VAR_DIR": str(folder), "DATABASE_URL": f"sqlite:///{folder}/hub.sqlite3"}
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(("CTXHUB_", "DJANGO_"))}
-    done = subprocess.run(
-        [sys.executable, MANAGE, *arguments],
-        env={**kept, **variables},
-        capture_output=True,
-        text=True,
-        timeout=5 * PATIENCE_SECONDS,
-        check=False,
-    )
+    environment = {**preloaded.without_own_variables(os.environ), **variables}
+    done = preloaded.run(arguments, environment, timeout=5 * PATIENCE_SECONDS)
     assert done.returncode == 0, done.stderr
