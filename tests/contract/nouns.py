@@ -319,7 +319,7 @@ LEASE = Contract(
     name="lease_id",
     made="lease_id",
     stored={"minutes": None},
-    of_the_hub=("expires_at", "released_at", "released_by", "session", "made_up"),
+    of_the_hub=("exclusive", "reason", "expires_at", "released_at", "released_by", "session", "made_up"),
 )
 SNAPSHOT = Contract(
     kind="snapshot",
