@@ -88,7 +88,7 @@ class RowWriter:
         return f"constraint:{answer['id']}"
 
     def _send_message(self, row: Row) -> str:
-        from messaging.services.messages import send_message
+        from messaging.messages.services import send_message
 
         reply_to = self._number(row.reply_to) if row.reply_to else None
         answer = send_message(

@@ -72,8 +72,8 @@ def seed(decisions: int = DECISIONS, events: int = EVENTS, *, hours: int = HOURS
 def _add_needs(callers: Sequence["Caller"], now: datetime) -> None:
     """What needs a person: silent holders, overdue acknowledgements, requests that nobody claims."""
     from ctxhub.core.models import Agent
-    from messaging.services.cleanup import tell_overdue
-    from messaging.services.messages import send_message
+    from messaging.messages.services import send_message
+    from messaging.retention import tell_overdue
     from tracking.services.leases import acquire_lease
 
     leases = []

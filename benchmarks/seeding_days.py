@@ -47,7 +47,7 @@ def fill_days(
     """So many decisions, and about so many events, in the hours before `until`."""
     from ctxhub.core.kit.transactions import write_transaction
     from memory.decisions.services import set_decision_batch
-    from messaging.services.messages import send_message_batch
+    from messaging.messages.services import send_message_batch
     from tracking.services.changes import record_change_batch
 
     random = Random(decisions)
@@ -103,7 +103,7 @@ class SmallWork:
         self.leases: list[tuple[Caller, int]] = []
 
     def write(self, hour: int, callers: Sequence["Caller"]) -> None:
-        from messaging.services.receipts import read_messages_of
+        from messaging.messages.services import read_messages_of
 
         caller = callers[hour % len(callers)]
         if not self.pads:

@@ -35,8 +35,7 @@ def path(number: int) -> str:
 
 
 def seed_work(callers: Sequence["Caller"], size: int, layers: Sequence[str]) -> None:
-    from messaging.services.messages import send_message_batch
-    from messaging.services.receipts import read_messages_of
+    from messaging.messages.services import read_messages_of, send_message_batch
     from tracking.services.changes import record_change_batch
 
     random = Random(size)

@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from messaging.api.messages import (
+from messaging.messages.api import (
     MessageBatchViewSet,
     MessageViewSet,
     ReceiptViewSet,

@@ -6,5 +6,5 @@ class MessagingConfig(AppConfig):
 
     def ready(self) -> None:
         from messaging import nouns, signals, tools  # noqa: F401
-        from messaging.selectors import views  # noqa: F401
-        from messaging.services import cleanup as retention_rules  # noqa: F401
+        from messaging import retention as retention_rules  # noqa: F401
+        from messaging.messages import inbox as views  # noqa: F401

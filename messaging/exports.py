@@ -6,8 +6,8 @@ from django.db.models import Min
 
 from ctxhub.core.transfer import cleaners
 from ctxhub.core.transfer.declaration import Exported, Part, Values, register
+from messaging.messages.deliveries import insert_results
 from messaging.models import Delivery, Message, Result
-from messaging.sql.results import insert_results
 
 
 def _name_threads_anew(project_id: int, rows: Sequence[Values]) -> None:

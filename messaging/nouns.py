@@ -5,12 +5,10 @@ from ctxhub.core.events import mail
 from ctxhub.core.hub.selectors.hub import register_agent_facts
 from ctxhub.core.links import heads_of
 from ctxhub.core.registry import Kept, Noun, counter_of, register
-from messaging.history import HISTORY
+from messaging.messages.history import HISTORY
+from messaging.messages.inbox import count_news, count_urgent, unread_of
+from messaging.messages.queries import LINKS, open_messages, turns_of
 from messaging.models import Message
-from messaging.selectors.inbox import count_news, count_urgent, unread_of
-from messaging.selectors.messages import open_messages
-from messaging.sql.neighbours import turns_of
-from messaging.sql.reply_links import LINKS
 
 transfer.modules.append("messaging.exports")
 register(

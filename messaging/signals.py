@@ -12,11 +12,11 @@ from ctxhub.core.kit.transactions import write_transaction
 from ctxhub.core.models import Agent, Project
 from ctxhub.core.search.services.index import index_again
 from ctxhub.core.vocabulary.services.names import agent_registered, register_agent
-from messaging.history import done_by_orm, record_changes
+from messaging.messages.deliveries import deliver_standing, rename_recipient
+from messaging.messages.history import done_by_orm, record_changes
+from messaging.messages.requests import tell_asker
+from messaging.messages.rows import MessageRow
 from messaging.models import Delivery, Message
-from messaging.rows import MessageRow
-from messaging.services.completion import tell_asker
-from messaging.sql.deliveries import deliver_standing, rename_recipient
 
 # -- Agents ----------------------------------------------------------------------------------------
 

@@ -14,7 +14,7 @@ from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Agent
 from ctxhub.core.toolbox.dispatch import call
-from messaging.services.cleanup import tell_overdue
+from messaging.retention import tell_overdue
 from tests.messaging.mail import known, send
 
 

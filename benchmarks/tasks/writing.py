@@ -40,7 +40,7 @@ def write_team(caller: "Caller", rows: Sequence[TaskRow], right: Collection[str]
     from ctxhub.core.accounts.services.agents import touch_agent
     from ctxhub.core.accounts.services.config import set_config
     from ctxhub.core.kit.transactions import write_transaction
-    from messaging.services.receipts import read_messages_of
+    from messaging.messages.services import read_messages_of
 
     moments = moments_of(rows)
     writer = RowWriter(caller, right)
@@ -123,7 +123,7 @@ class RowWriter:
         return f"constraint:{answer['id']}"
 
     def _send_message(self, author: "Caller", row: TaskRow) -> str:
-        from messaging.services.messages import send_message
+        from messaging.messages.services import send_message
 
         answer = send_message(caller=author, text=row.text, **_given(row, "type", "priority"))
         if self._random.random() >= self._unread_share(row):

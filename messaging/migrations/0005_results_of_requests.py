@@ -4,7 +4,7 @@ from typing import Any
 
 from django.db import migrations
 
-from messaging.sql.results import insert_results
+from messaging.messages.deliveries import insert_results
 
 
 def fill(apps: Any, schema_editor: Any) -> None:

@@ -10,7 +10,7 @@ from ctxhub.core.kit.priority import Priority
 from ctxhub.core.links import ObjectKey
 from ctxhub.core.search.documents import Document
 from memory.predictions.predictions import find_predicted
-from messaging.selectors.inbox import find_inbox
+from messaging.messages.inbox import find_inbox
 from sessions.briefs.objects import (
     newest_decisions,
     newest_memories,

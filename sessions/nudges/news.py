@@ -13,7 +13,7 @@ from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.text.globs import overlap
 from ctxhub.core.text.plurals import counted
 from memory.decisions.models import DecisionStatus
-from messaging.rows import MESSAGES, MessageRow
+from messaging.messages.rows import MESSAGES, MessageRow
 from sessions.briefs.rows import one_line, read_documents
 from sessions.given.queries import current_readers, find_stale
 from sessions.nudges.notices import NoticeKey, Unheard, find_notices, find_unheard, find_untold_mail

@@ -8,7 +8,7 @@ from ctxhub.core.kit import sql
 from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.text.secrets import find_secret
 from ctxhub.core.text.sentences import in_one_line
-from messaging.models.delivery import URGENT
+from messaging.messages.models import URGENT
 
 SHOWN_CHARACTERS = 80
 DEPRECATED = "deprecated"

@@ -14,7 +14,7 @@ from ctxhub.core.models import Project
 from ctxhub.core.text.sentences import in_one_line, shortened
 from memory.decisions.models import DecisionStatus
 from memory.decisions.rows import DecisionRow
-from messaging.services.messages import send_message_batch
+from messaging.messages.services import send_message_batch
 from sessions.given.queries import Outdated, Reader, current_readers, find_outdated, find_readers
 from sessions.nudges.notices import (
     DEPRECATED,

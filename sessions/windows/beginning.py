@@ -12,7 +12,7 @@ from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import InvalidInput
 from ctxhub.core.kit.transactions import write_transaction
 from ctxhub.core.vocabulary.services.names import register_agent
-from messaging.sql.requests import hand_over_claims
+from messaging.messages.requests import hand_over_claims
 from tracking.services.handing_over import hand_over_leases
 
 

@@ -8,7 +8,7 @@ from ctxhub.core.kit.caller import Caller
 from memory.decisions.services import deprecate_decision, set_decision
 from memory.memories.services import add_memory
 from memory.relationships.services import relate
-from messaging.services.requests import finish_request
+from messaging.messages.requests import finish_request
 from tests.messaging.mail import send
 
 Walked = list[tuple[Any, ...]]

@@ -22,7 +22,7 @@ from ctxhub.core.refusals.services import WRITER as REFUSALS
 from ctxhub.core.toolbox.dispatch import call
 from ctxhub.core.use.selectors import list_use
 from ctxhub.core.use.tally import WRITER, Call
-from messaging.services.receipts import read_messages_of
+from messaging.messages.services import read_messages_of
 from tests.messaging.mail import known, send
 from tests.people import ADMIN, MEMBER, VIEWER, member
 from tracking.services.leases import acquire_lease

@@ -17,7 +17,7 @@ from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import AccessToken, Agent, Project
 from ctxhub.core.toolbox.dispatch import call
-from messaging.services.messages import send_message
+from messaging.messages.services import send_message
 from tests.hub import LiveHub, McpClient, RestClient
 from tests.people import ADMIN, member, person
 

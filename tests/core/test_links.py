@@ -22,8 +22,8 @@ from memory.memories.services import delete_memory
 from memory.models import Decision, Memory, Relationship
 from memory.relationships.services import relate
 from memory.workflows.services import create_workflow
+from messaging.messages.requests import finish_request
 from messaging.models import Message, RequestState
-from messaging.services.requests import finish_request
 from sessions.sittings.services import save_session
 from tests.core.linked import chain, decide, done, impact, reasons, remember, rest_on, supersede
 from tests.memory.snapshots import link as cause

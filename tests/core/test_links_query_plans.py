@@ -17,8 +17,8 @@ from memory.decisions import versions
 from memory.models import Decision, Relationship, Snapshot, SnapshotDependency
 from memory.relationships import cause_links
 from memory.snapshots import causes
+from messaging.messages import queries
 from messaging.models import Message
-from messaging.sql import reply_links as messages
 from tests.memory.snapshots import depend, write_chain
 from tests.messaging.mail import known
 from tests.messaging.many import fill
@@ -32,7 +32,7 @@ READERS: list[tuple[str, Callable[[Asked], list[Link]]]] = [
     ("memory", cause_links.read_links),
     ("memory", cause_links.read_links_beside),
     ("snapshot", causes.read_links),
-    ("message", messages.read_links),
+    ("message", queries.read_links),
 ]
 
 

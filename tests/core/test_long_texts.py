@@ -17,7 +17,7 @@ from memory.constraints.services import add_constraint
 from memory.decisions.services import set_decision
 from memory.memories.services import add_memory, update_memory
 from memory.scratchpads.services import update_scratchpad
-from messaging.services.messages import send_message
+from messaging.messages.services import send_message
 from tests.hostile_texts import CORPUS
 from tests.hub import McpClient, RestClient
 from tests.memory.pads import pad_of

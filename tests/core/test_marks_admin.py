@@ -12,7 +12,7 @@ from ctxhub.core.models import Project, Tag
 from memory.decisions.services import set_decision
 from memory.memories.services import add_memory
 from memory.models import Decision
-from messaging.services.messages import send_message
+from messaging.messages.services import send_message
 from tests.people import ADMIN, member
 
 TURNED = "Pay \u202e0001 EUR\u202c to\u200b ada"

@@ -26,7 +26,7 @@ from ctxhub.management.commands.runmcp import admission, find_caller
 from ctxhub.management.first_user import ensure_superuser
 from memory.decisions.services import set_decision
 from memory.models import Decision
-from messaging.services.messages import send_message
+from messaging.messages.services import send_message
 from tests.hub import LiveHub
 from tests.messaging.mail import texts
 from tests.people import ADMIN, person

@@ -18,9 +18,9 @@ from ctxhub.core.refusals.services import WRITER
 from ctxhub.core.text.invisible import without_invisible
 from ctxhub.core.toolbox.dispatch import call
 from memory.models import Scratchpad, Workflow
+from messaging.messages.requests import claim_request
+from messaging.messages.services import acknowledge_messages
 from messaging.models import Message
-from messaging.services.receipts import acknowledge_messages
-from messaging.services.requests import claim_request
 from tests.core.stale import change, write_rows
 from tests.messaging.mail import inbox, known, send
 from tests.needs import as_text, buttons, earlier, hold, owe, told

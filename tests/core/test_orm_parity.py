@@ -35,10 +35,9 @@ from memory.scratchpads.services import create_scratchpad, delete_scratchpad, up
 from memory.snapshots.services import delete_snapshot, save_snapshot
 from memory.templates.services import change_template, delete_template, set_template
 from memory.workflows.services import close_workflow, create_workflow, delete_workflow, update_workflow
+from messaging.messages.requests import claim_request, finish_request
+from messaging.messages.services import acknowledge_messages, read_messages_of, send_message
 from messaging.models import Delivery, Message, RequestState
-from messaging.services.messages import send_message
-from messaging.services.receipts import acknowledge_messages, read_messages_of
-from messaging.services.requests import claim_request, finish_request
 from sessions.models import AgentSession
 from sessions.sittings.services import delete_session, save_session
 from tests.databases import rolled_back

@@ -27,8 +27,8 @@ from memory.scratchpads.services import append_to_scratchpad, create_scratchpad
 from memory.snapshots.services import save_snapshot
 from memory.templates.services import set_template
 from memory.workflows.services import create_workflow
+from messaging.messages.services import send_message_batch
 from messaging.models import Message
-from messaging.services.messages import send_message_batch
 from sessions.accesses.services import add_dependency, track_access
 from sessions.sittings.services import save_session
 from sessions.windows import opening

@@ -17,7 +17,7 @@ from memory.relationships.services import relate
 from memory.scratchpads.services import create_scratchpad
 from memory.snapshots.services import save_snapshot
 from memory.workflows.services import create_workflow
-from messaging.services.messages import send_message
+from messaging.messages.services import send_message
 from sessions.sittings.services import save_session
 from tests.addresses import Operation, operations
 from tests.hub import LiveHub, Reply, RestClient

@@ -29,7 +29,7 @@ from memory.models import Decision
 from memory.scratchpads.services import append_to_scratchpad, create_scratchpad
 from memory.snapshots.services import save_snapshot
 from memory.workflows.services import create_workflow
-from messaging.services.messages import send_message
+from messaging.messages.services import send_message
 from sessions.sittings.services import save_session
 from tests.search_index import index_is_right
 from tests.tables import dump_all

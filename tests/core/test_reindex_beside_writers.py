@@ -17,7 +17,7 @@ from ctxhub.core.search.selectors import index_check
 from ctxhub.core.search.selectors.index_rows import Entry, read_entries
 from ctxhub.core.search.services import reindexing
 from memory.decisions.services import delete_decision, set_decision
-from messaging.services.messages import send_message
+from messaging.messages.services import send_message
 from tests.search_index import index_is_right
 from tracking.services.changes import record_change
 

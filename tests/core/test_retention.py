@@ -17,8 +17,8 @@ from ctxhub.core.toolbox.dispatch import call
 from memory.constraints.services import add_constraint
 from memory.decisions.services import set_decision
 from memory.models import Constraint, Decision, DecisionRevision
+from messaging.messages.services import send_message
 from messaging.models import Message
-from messaging.services.messages import send_message
 from tests.hub import McpClient, RestClient
 from tests.tallies import counted, tallied
 from tracking.models import FileChange

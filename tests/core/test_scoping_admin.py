@@ -60,8 +60,8 @@ from memory.scratchpads.services import create_scratchpad
 from memory.snapshots.services import save_snapshot
 from memory.templates.services import set_template
 from memory.workflows.services import create_workflow
+from messaging.messages.services import send_message
 from messaging.models import Message
-from messaging.services.messages import send_message
 from sessions.accesses.services import add_dependency, track_access
 from sessions.models import Access, AgentSession, Briefing, ResourceDependency
 from sessions.sittings.services import save_session

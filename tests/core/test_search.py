@@ -16,7 +16,7 @@ from ctxhub.core.models import Project
 from ctxhub.core.search.selectors.search import search_listing
 from memory.constraints.services import add_constraint, deactivate_constraint
 from memory.decisions.services import deprecate_decision
-from messaging.services.messages import send_message
+from messaging.messages.services import send_message
 from tests.searching import decide, find, refs
 from tracking.services.changes import record_change
 

@@ -17,7 +17,7 @@ from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Membership, Project
 from memory.constraints.services import add_constraint
 from memory.decisions.services import deprecate_decision, set_decision, set_decision_batch
-from messaging.services.messages import send_message
+from messaging.messages.services import send_message
 from tests.people import MEMBER, VIEWER, member, person, signed_in, superuser
 from tracking.services.changes import record_change
 

@@ -31,8 +31,8 @@ from ctxhub.core.vocabulary.services.changes import delete_word, rename_word
 from memory.constraints.services import add_constraint
 from memory.decisions.services import set_decision, set_decision_batch
 from memory.models import Constraint, Decision
+from messaging.messages.services import send_message, send_message_batch
 from messaging.models import Delivery, Message, MessageType
-from messaging.services.messages import send_message, send_message_batch
 from tests.search_index import index_is_right
 from tracking.models import ChangeKind, FileChange, Resource
 from tracking.services.changes import record_change, record_change_batch
@@ -373,7 +373,7 @@ def test_a_message_is_indexed_by_sender_recipients_text_and_payload(populated: C
 
 
 def test_many_recipients_are_indexed_in_the_body_rather_than_the_title(ada: Caller) -> None:
-    from messaging.history import HISTORY
+    from messaging.messages.history import HISTORY
 
     sent = send_message(caller=ada, text="x", to=[f"r{n}" for n in range(9)])
     [document] = HISTORY.documents(ada.project_id, [sent["id"]]).now()

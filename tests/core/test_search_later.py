@@ -8,7 +8,7 @@ import time_machine
 from ctxhub.core.kit.caller import Caller
 from memory.decisions.services import set_decision
 from memory.memories.services import add_memory
-from messaging.services.messages import send_message
+from messaging.messages.services import send_message
 from tests.searching import find
 
 DAYS = [datetime.fromisoformat(f"2026-11-{day}T09:00:00Z") for day in ("02", "09", "16")]

@@ -15,7 +15,7 @@ from ctxhub.core.toolbox.dispatch import call
 from memory.constraints.services import add_constraint
 from memory.decisions.services import set_decision, set_decision_batch
 from memory.memories.services import add_memory, update_memory
-from messaging.services.messages import send_message
+from messaging.messages.services import send_message
 from tests.memory.pads import pad_of
 from tracking.services.changes import record_change
 

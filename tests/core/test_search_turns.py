@@ -10,7 +10,7 @@ from ctxhub.core.search.selectors.search import search
 from ctxhub.core.toolbox.dispatch import call
 from memory.decisions.services import set_decision
 from memory.memories.services import add_memory
-from messaging.services.messages import send_message
+from messaging.messages.services import send_message
 from tracking.services.changes import record_change
 
 

@@ -11,7 +11,7 @@ from ctxhub.core.search.selectors.rankings import ALWAYS, rank_objects
 from ctxhub.core.search.selectors.search import search
 from ctxhub.core.toolbox.dispatch import call
 from memory.decisions.services import set_decision, set_decision_batch
-from messaging.services.messages import send_message
+from messaging.messages.services import send_message
 from tests.hub import RestClient
 
 QUESTION = "retry policy of the invoice exporter, service"

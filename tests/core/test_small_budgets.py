@@ -17,8 +17,7 @@ from memory.predictions.services import predict_snapshots
 from memory.scratchpads.services import append_to_scratchpad, create_scratchpad
 from memory.snapshots.services import save_snapshot
 from memory.workflows.services import create_workflow
-from messaging.services.messages import send_message
-from messaging.services.receipts import acknowledge_messages
+from messaging.messages.services import acknowledge_messages, send_message
 from sessions.accesses.services import add_dependency, track_access
 from sessions.sittings.services import save_session
 from tests.hub import RestClient

@@ -7,10 +7,9 @@ import pytest
 
 from ctxhub.core.kit.caller import Caller
 from memory.decisions.services import set_decision
+from messaging.messages.requests import claim_request
+from messaging.messages.services import acknowledge_messages, read_messages_of, send_message
 from messaging.models import Message
-from messaging.services.messages import send_message
-from messaging.services.receipts import acknowledge_messages, read_messages_of
-from messaging.services.requests import claim_request
 from tests.hub import McpClient, RestClient
 
 Updates = Callable[..., dict[str, Any]]

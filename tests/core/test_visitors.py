@@ -18,8 +18,8 @@ from ctxhub.core.models import Agent, Event, Project
 from ctxhub.core.toolbox.dispatch import call
 from memory.constraints.services import add_constraint
 from memory.decisions.services import set_decision
+from messaging.messages.services import send_message
 from messaging.models import Delivery
-from messaging.services.messages import send_message
 from tests.hub import HttpClient, LiveHub
 from tracking.services.leases import acquire_lease
 

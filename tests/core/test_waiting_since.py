@@ -10,7 +10,7 @@ from ctxhub.core.events.waiting import LongPoll
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.toolbox.dispatch import call
 from memory.decisions.services import set_decision
-from messaging.services.messages import send_message
+from messaging.messages.services import send_message
 from sessions.sittings.services import save_session
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)

@@ -36,7 +36,7 @@ from ctxhub.core.webhooks.services.webhooks import (
 )
 from memory.constraints.services import add_constraint
 from memory.decisions.services import set_decision
-from messaging.services.messages import send_message
+from messaging.messages.services import send_message
 from tests.receiver import Receiver, running_receiver
 
 NOON = "2026-11-23T12:00:00Z"

@@ -15,7 +15,7 @@ from memory.decisions.queries import find_decision
 from memory.decisions.services import set_decision
 from memory.memories.services import add_memory
 from memory.models import Decision
-from messaging.services.messages import send_message
+from messaging.messages.services import send_message
 from tests.hub import LiveHub
 from tests.people import ADMIN, person
 from tracking.services.leases import acquire_lease

@@ -11,7 +11,7 @@ from memory.decisions.services import set_decision
 from memory.memories.services import add_memory
 from memory.models import Memory, Relationship
 from memory.relationships.services import relate
-from messaging.services.messages import send_message
+from messaging.messages.services import send_message
 from tests.e2e.test_admin import go, save, sign_in
 from tests.hub import LiveHub
 from tests.people import ADMIN, person

@@ -7,9 +7,9 @@ from playwright.sync_api import Page, expect
 
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Project
+from messaging.messages.requests import claim_request
+from messaging.messages.services import acknowledge_messages
 from messaging.models import Message
-from messaging.services.receipts import acknowledge_messages
-from messaging.services.requests import claim_request
 from tests.e2e.test_admin import go, sign_in
 from tests.hub import LiveHub
 from tests.messaging.mail import known, send, texts

@@ -11,7 +11,7 @@ from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Project
 from memory.constraints.services import add_constraint
 from memory.decisions.services import set_decision
-from messaging.services.messages import send_message
+from messaging.messages.services import send_message
 from tests.hub import LiveHub
 from tests.people import person, signed_in
 

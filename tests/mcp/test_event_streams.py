@@ -29,8 +29,7 @@ from ctxhub.core.models import AccessToken, Agent, Event, Membership, Project
 from ctxhub.mcp import event_streams, feeds, wakeups
 from memory.constraints.services import add_constraint
 from memory.decisions.services import change_decision, set_decision
-from messaging.services.messages import send_message
-from messaging.services.receipts import acknowledge_messages
+from messaging.messages.services import acknowledge_messages, send_message
 from sessions.sittings.services import save_session
 from tests.databases import database_away
 from tests.hub import LiveHub, RestClient

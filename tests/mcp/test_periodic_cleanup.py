@@ -12,8 +12,8 @@ from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import Caller
 from ctxhub.mcp import periodic_cleanup as housekeeping
 from ctxhub.mcp.periodic_cleanup import run_periodic_cleanup
+from messaging.messages.services import send_message
 from messaging.models import Message
-from messaging.services.messages import send_message
 from tests.timing import wait_until
 
 

@@ -17,8 +17,7 @@ from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Project
 from ctxhub.mcp.wakeups import _Postgres, _Sqlite, watch
 from memory.decisions.services import set_decision
-from messaging.services.messages import send_message
-from messaging.services.receipts import acknowledge_messages
+from messaging.messages.services import acknowledge_messages, send_message
 from tests.hub import LiveHub, McpClient, Reply, RestClient
 from tests.people import VIEWER, person, signed_in
 from tests.stdio import stdio_hub

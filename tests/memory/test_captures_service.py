@@ -16,7 +16,7 @@ from memory.contexts.suggest import suggest_context
 from memory.decisions.services import set_decision
 from memory.memories.services import add_memory
 from memory.models import Context, Memory, MemoryType
-from messaging.services.messages import send_message
+from messaging.messages.services import send_message
 from tests.hub import McpClient, RestClient
 from tests.tables import dump_project
 

@@ -4,10 +4,9 @@ from typing import Any
 
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Event, Tally
+from messaging.messages.inbox import list_inbox
+from messaging.messages.services import open_mailbox, send_message
 from messaging.models import Message
-from messaging.selectors.inbox import list_inbox
-from messaging.services.mailboxes import open_mailbox
-from messaging.services.messages import send_message
 
 
 def send(caller: Caller, text: str = "hello", **rest: Any) -> int:

@@ -11,11 +11,11 @@ from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import Conflict, CtxhubError
 from ctxhub.core.models import Project
+from messaging.messages.inbox import list_inbox
+from messaging.messages.queries import list_thread
+from messaging.messages.requests import claim_request, finish_request
+from messaging.messages.services import send_message
 from messaging.models import Message, RequestState
-from messaging.selectors.inbox import list_inbox
-from messaging.selectors.messages import list_thread
-from messaging.services.messages import send_message
-from messaging.services.requests import claim_request, finish_request
 from sessions.nudges.services import nudge
 from tests.core.linked import done, impact
 from tests.hub import LiveHub, McpClient, RestClient

@@ -15,11 +15,10 @@ from ctxhub.core.events.services.cleanup import cleanup
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Event
+from messaging.messages.requests import claim_request, finish_request
+from messaging.messages.services import acknowledge_messages, read_messages_of, send_message
 from messaging.models import Message
-from messaging.services.cleanup import tell_escalated
-from messaging.services.messages import send_message
-from messaging.services.receipts import acknowledge_messages, read_messages_of
-from messaging.services.requests import claim_request, finish_request
+from messaging.retention import tell_escalated
 
 
 @pytest.fixture

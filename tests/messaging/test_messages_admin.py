@@ -14,9 +14,9 @@ from ctxhub.core.events.services.cleanup import cleanup
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Agent, Project
+from messaging.messages.requests import claim_request
+from messaging.messages.services import acknowledge_messages
 from messaging.models import Delivery, Message
-from messaging.services.receipts import acknowledge_messages
-from messaging.services.requests import claim_request
 from tests.messaging.mail import known, send, texts, verbs
 from tests.people import ADMIN, VIEWER, member
 
@@ -146,7 +146,7 @@ def test_a_conversation_executes_as_many_queries_for_many_messages_as_for_few(
 
 
 def test_a_long_conversation_is_paged(client: Client, ada: Caller, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("messaging.admin.threads.SHOWN", 3)
+    monkeypatch.setattr("messaging.messages.pages.MESSAGES_SHOWN", 3)
     first = send(ada, "m0")
     ids = [first, *(send(ada, f"m{n}", reply_to=first) for n in range(1, 5))]
     assert f"?after={ids[2]}" in shown(client, page(first))
@@ -169,7 +169,7 @@ def test_an_inbox_shows_unread_messages_and_does_not_mark_them(
 
 
 def test_an_inbox_is_paged(client: Client, ada: Caller, ben: Caller, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("messaging.admin.inbox_page.SHOWN", 2)
+    monkeypatch.setattr("messaging.messages.pages.DELIVERIES_SHOWN", 2)
     known(ben)
     for n in range(3):
         send(ada, f"m{n}", to=["ben"])

@@ -12,10 +12,10 @@ from ctxhub.core.events.services.cleanup import cleanup, clear
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Event
+from messaging.messages.queries import list_thread
+from messaging.messages.services import acknowledge_messages, read_messages_of
 from messaging.models import Delivery, Message
-from messaging.selectors.messages import list_thread
-from messaging.services.cleanup import remove_old_messages
-from messaging.services.receipts import acknowledge_messages, read_messages_of
+from messaging.retention import remove_old_messages
 from tests.messaging.mail import counted, events, known, send, texts, verbs
 
 pytestmark = pytest.mark.usefixtures("index_is_kept")

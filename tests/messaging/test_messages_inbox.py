@@ -17,10 +17,10 @@ from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import InvalidInput, NotFound
 from ctxhub.core.kit.transactions import write_transaction
 from ctxhub.core.toolbox.dispatch import call
-from messaging.selectors.inbox import list_inbox
-from messaging.selectors.messages import list_receipts, list_thread, open_messages
-from messaging.services.receipts import acknowledge_messages, read_messages_of
-from messaging.services.requests import claim_request, finish_request
+from messaging.messages.inbox import list_inbox
+from messaging.messages.queries import list_receipts, list_thread, open_messages
+from messaging.messages.requests import claim_request, finish_request
+from messaging.messages.services import acknowledge_messages, read_messages_of
 from tests.messaging.mail import events, inbox, known, send, texts, verbs
 from tests.timing import PATIENCE_SECONDS
 
@@ -163,7 +163,7 @@ def test_only_own_unread_messages_are_counted_as_marked(ada: Caller, ben: Caller
 
 
 def test_all_marks_all_own_messages(ada: Caller, ben: Caller, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("messaging.services.receipts.MARKED_AT_ONCE", 2)
+    monkeypatch.setattr("messaging.messages.services.MARKED_AT_ONCE", 2)
     for _ in range(5):
         send(ada, to=["ben", "eve"])
     assert read_messages_of(caller=ben, everything=True) == {"marked": 5}

@@ -13,13 +13,12 @@ from ctxhub.core.events.mail import count_urgent
 from ctxhub.core.events.selectors.events import count_updates
 from ctxhub.core.kit import clock, sql
 from ctxhub.core.kit.caller import Caller
+from messaging.messages.inbox import count_news, list_inbox, unread_of
+from messaging.messages.queries import list_thread, turns_of
+from messaging.messages.requests import next_request
+from messaging.messages.services import read_messages_of
 from messaging.models import Message
-from messaging.selectors.inbox import count_news, list_inbox, unread_of
-from messaging.selectors.messages import list_thread
-from messaging.services.cleanup import remove_old_messages, tell_overdue
-from messaging.services.receipts import read_messages_of
-from messaging.sql.neighbours import turns_of
-from messaging.sql.requests import next_request
+from messaging.retention import remove_old_messages, tell_overdue
 from tests.databases import statements_within_cpu_seconds, take_statistics
 from tests.messaging.mail import known, send
 from tests.messaging.many import fill

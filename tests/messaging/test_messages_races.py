@@ -10,10 +10,10 @@ import pytest
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Agent, Event, Project
+from messaging.messages.inbox import list_inbox
+from messaging.messages.services import send_message
 from messaging.models import Delivery, Message
-from messaging.selectors.inbox import list_inbox
-from messaging.services.cleanup import tell_overdue
-from messaging.services.messages import send_message
+from messaging.retention import tell_overdue
 from tests.crowd import (
     SECONDS_TO_GATHER,
     Crowd,

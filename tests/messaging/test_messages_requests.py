@@ -10,8 +10,8 @@ import time_machine
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import Conflict, InvalidInput, NotFound
 from memory.decisions.services import set_decision
+from messaging.messages.requests import claim_request, finish_request
 from messaging.models import Delivery, Message, RequestState
-from messaging.services.requests import claim_request, finish_request
 from tests.messaging.mail import events, known, send, texts
 
 pytestmark = pytest.mark.usefixtures("index_is_kept")

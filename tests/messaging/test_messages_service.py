@@ -7,9 +7,9 @@ import pytest
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import CtxhubError, InvalidInput, NotFound
 from ctxhub.core.models import Agent
+from messaging.messages.queries import list_thread
+from messaging.messages.services import send_message, send_message_batch
 from messaging.models import Delivery, Message
-from messaging.selectors.messages import list_thread
-from messaging.services.messages import send_message, send_message_batch
 from tests.messaging.mail import counted, events, inbox, known, send, texts
 
 pytestmark = pytest.mark.usefixtures("index_is_kept")

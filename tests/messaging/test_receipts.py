@@ -17,9 +17,9 @@ from ctxhub.core.kit.transactions import write_transaction
 from ctxhub.core.models import Agent
 from ctxhub.core.toolbox.dispatch import call
 from ctxhub.core.vocabulary.services.names import register_agent
+from messaging.messages.queries import list_receipts
+from messaging.messages.services import acknowledge_messages, read_messages_of
 from messaging.models import Delivery, Message
-from messaging.selectors.messages import list_receipts
-from messaging.services.receipts import acknowledge_messages, read_messages_of
 from sessions.nudges.services import nudge
 from tests.messaging.mail import events, inbox, send, verbs
 

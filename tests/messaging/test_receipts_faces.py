@@ -8,8 +8,8 @@ from django.test import Client
 
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Membership, Project
+from messaging.messages.services import read_messages_of
 from messaging.models import Delivery
-from messaging.services.receipts import read_messages_of
 from tests.hub import McpClient, RestClient
 from tests.messaging.mail import known, send, texts
 from tests.people import member, signed_in

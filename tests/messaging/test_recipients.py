@@ -12,8 +12,8 @@ from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import InvalidInput
 from ctxhub.core.models import Project
 from memory.decisions.services import set_decision
+from messaging.messages.services import send_message, send_message_batch
 from messaging.models import Delivery, Message
-from messaging.services.messages import send_message, send_message_batch
 from tests.hub import LiveHub, McpClient, RestClient
 from tests.people import member
 

@@ -9,9 +9,9 @@ from django.test.utils import CaptureQueriesContext
 
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.links import Asked
+from messaging.messages.deliveries import digest_of_ref, insert_results
+from messaging.messages.queries import read_links
 from messaging.models import Message, MessageType, RequestState, Result
-from messaging.sql.reply_links import read_links
-from messaging.sql.results import digest_of_ref, insert_results
 from tests.core.linked import chain, done, remember
 from tests.databases import take_statistics
 from tests.messaging.mail import known
@@ -75,7 +75,7 @@ def test_a_deleted_request_leaves_nothing(ada: Caller, ben: Caller) -> None:
 def test_refs_with_the_same_digest_are_told_apart(
     ada: Caller, ben: Caller, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("messaging.sql.results.digest_of_ref", lambda _: 7)
+    monkeypatch.setattr("messaging.messages.deliveries.digest_of_ref", lambda _: 7)
     first, second = remember(ada, "one", "two")
     request = done(ada, ben, first)
     assert chain(ada, first)[0] == (request, 0, "result_refs")

@@ -16,8 +16,8 @@ from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Agent, Event, Project
 from memory.constraints.services import add_constraint
 from memory.decisions.services import set_decision
-from messaging.selectors.inbox import find_inbox
-from messaging.services.messages import send_message
+from messaging.messages.inbox import find_inbox
+from messaging.messages.services import send_message
 from sessions.briefs.brief import brief
 from tests.people import VIEWER, member, superuser
 from tracking.services.changes import record_change

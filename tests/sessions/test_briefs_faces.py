@@ -13,7 +13,7 @@ from ctxhub.core.toolbox.dispatch import as_text, call
 from memory.constraints.services import add_constraint
 from memory.decisions.services import set_decision_batch
 from memory.memories.services import add_memory
-from messaging.services.messages import send_message, send_message_batch
+from messaging.messages.services import send_message, send_message_batch
 from tests.hub import HttpClient, LiveHub, McpClient, RestClient
 from tests.sessions.briefs import BREAKOUTS, TEXTS, brief, names, refs
 

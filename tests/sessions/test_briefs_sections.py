@@ -17,7 +17,7 @@ from memory.decisions.services import deprecate_decision, set_decision
 from memory.memories.services import add_memory, delete_memory
 from memory.models import Snapshot
 from memory.predictions.services import predict_snapshots
-from messaging.services.messages import send_message
+from messaging.messages.services import send_message
 from sessions.briefs import candidates
 from sessions.briefs.questions import ask
 from sessions.sittings.restoring import restore_session

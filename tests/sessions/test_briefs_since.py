@@ -13,7 +13,7 @@ from ctxhub.core.toolbox.dispatch import call
 from memory.constraints.services import add_constraint, deactivate_constraint
 from memory.decisions.services import delete_decision, deprecate_decision, set_decision
 from memory.memories.services import add_memory, delete_memory, update_memory
-from messaging.services.messages import send_message
+from messaging.messages.services import send_message
 from sessions.sittings.services import save_session
 from tests.memory import snapshots
 from tests.sessions.briefs import brief, names, refs

@@ -13,7 +13,7 @@ from ctxhub.core.text.invisible import without_invisible
 from memory.constraints.services import add_constraint
 from memory.decisions.services import set_decision
 from memory.memories.services import add_memory
-from messaging.services.messages import send_message
+from messaging.messages.services import send_message
 from sessions.briefs.brief import NOTE, brief, pack_briefing
 from sessions.briefs.rows import SHARES, Candidate
 from sessions.sittings.services import save_session

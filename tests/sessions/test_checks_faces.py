@@ -14,7 +14,7 @@ from ctxhub.core.toolbox.actions import all_tools
 from ctxhub.core.toolbox.dispatch import as_text, call
 from memory.constraints.services import add_constraint
 from memory.decisions.services import set_decision
-from messaging.services.messages import send_message
+from messaging.messages.services import send_message
 from tests.hub import LiveHub, McpClient, RestClient
 from tests.sessions.briefs import BREAKOUTS, TEXTS, check
 from tracking.services.changes import record_change

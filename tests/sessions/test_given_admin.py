@@ -19,7 +19,7 @@ from memory.memories.services import add_memory, update_memory
 from memory.models import Decision, MemoryRevision
 from memory.scratchpads.services import append_to_scratchpad, create_scratchpad, update_scratchpad
 from memory.workflows.services import create_workflow
-from messaging.services.messages import send_message
+from messaging.messages.services import send_message
 from sessions.given.models import Briefing
 from sessions.sittings.restoring import restore_session
 from sessions.sittings.services import save_session

@@ -19,8 +19,8 @@ from ctxhub.core.models import PathPattern, Project
 from ctxhub.core.text.token_count import count_tokens
 from ctxhub.core.toolbox.dispatch import call
 from memory.decisions.services import delete_decision, deprecate_decision
+from messaging.messages.services import send_message
 from messaging.models import Delivery
-from messaging.services.messages import send_message
 from sessions.given.services import WRITER
 from sessions.nudges import news, services
 from sessions.nudges.services import HEADING, fitting, nudge, nudge_text, with_rest

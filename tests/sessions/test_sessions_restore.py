@@ -13,7 +13,7 @@ from ctxhub.core.kit.clock import now
 from ctxhub.core.kit.errors import InvalidInput, NotAllowed, NotFound
 from ctxhub.core.models import Event
 from ctxhub.core.toolbox.dispatch import call
-from messaging.services.messages import send_message
+from messaging.messages.services import send_message
 from sessions.models import AgentSession
 from sessions.sittings.contents import StoredConversation, StoredItem
 from sessions.sittings.restored import Contents, end_of, file_rows, pack

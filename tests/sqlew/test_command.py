@@ -23,7 +23,7 @@ from ctxhub.importers.shared.values import moment_of
 from memory.constraints.services import add_constraint
 from memory.decisions.services import set_decision
 from memory.models import Decision
-from messaging.services.messages import send_message
+from messaging.messages.services import send_message
 from tests.search_index import index_is_right
 from tests.sqlew.importing import Import, imported
 from tests.sqlew.old_file import OldFile

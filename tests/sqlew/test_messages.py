@@ -11,8 +11,8 @@ from ctxhub.core.events.services.cleanup import cleanup
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Agent, Project
+from messaging.messages.services import send_message
 from messaging.models import Delivery, Message, RequestState
-from messaging.services.messages import send_message
 from tests.people import person
 from tests.sqlew.importing import Import, imported
 from tests.sqlew.old_file import OldFile

@@ -12,7 +12,7 @@ from ctxhub.core.kit.tool_names import naming_tools
 from ctxhub.core.refusals.services import WRITER
 from ctxhub.core.text.token_count import count_tokens
 from ctxhub.core.toolbox.dispatch import call
-from messaging.services.messages import send_message
+from messaging.messages.services import send_message
 from sessions.sittings.services import save_session
 from tests.hub import LiveHub, McpClient, RestClient
 from tests.periodic import prevent_periodic_work

@@ -17,12 +17,12 @@ from ctxhub.importers.shared.normalising import Normaliser
 from ctxhub.importers.shared.report import Report
 from ctxhub.importers.shared.vocabulary import Vocabulary, Wanted
 from ctxhub.importers.sqlew.rows import OldMessage
-from messaging.history import HISTORY
-from messaging.inputs import MessageFields, clean_message
+from messaging.messages.deliveries import known_names
+from messaging.messages.history import HISTORY
+from messaging.messages.inputs import MessageFields, clean_message
+from messaging.messages.rows import MESSAGES, MessageRow
 from messaging.models import Delivery, Message, MessageType, RequestState
-from messaging.rows import MESSAGES, MessageRow
-from messaging.services.cleanup import UNREAD_LAST
-from messaging.sql.deliveries import known_names
+from messaging.retention import UNREAD_LAST
 
 Identity = tuple[str, datetime, str, int, str | None]
 """Case-folded sender, time, text, type, case-folded recipient (None: everyone): sqlew's ids are not kept."""

@@ -9,7 +9,7 @@ from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.sql import chunks
 from ctxhub.core.models import Project
 from ctxhub.core.text.sentences import in_one_line, shortened
-from messaging.services.messages import send_message_batch
+from messaging.messages.services import send_message_batch
 from tracking.sql.leases import LeaseRow
 
 AT_ONCE = 50

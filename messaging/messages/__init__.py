@@ -1,0 +1,1 @@
+"""Messages: threads, deliveries, receipts, requests."""

@@ -1,0 +1,127 @@
+"""Message rows, their table, and threads."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+from ctxhub.core.kit import sql
+from ctxhub.core.kit.frozen import frozen
+from ctxhub.core.kit.holder import Holder
+from ctxhub.core.kit.priority import Priority
+from ctxhub.core.kit.rows import BareRow, Computed, Table
+from messaging.messages.models import URGENT
+from messaging.models import Message, MessageType, RequestState
+
+READ, ACK = "read", "ack"
+OWED = (READ, ACK)
+
+
+def owes(
+    *, owed: bool, ack: bool, priority: int, read_at: datetime | None, acked_at: datetime | None
+) -> str | None:
+    """What is missing from a recipient: an acknowledgement, which is a reading too, or an urgent reading."""
+    if not owed:
+        return None
+    if ack and acked_at is None:
+        return ACK
+    return READ if priority >= URGENT and read_at is None else None
+
+
+TYPE_LABELS = {int(value): str(label) for value, label in MessageType.choices}
+PRIORITY_LABELS = {int(value): str(label) for value, label in Priority.choices}
+
+
+@frozen(kw_only=True)
+class MessageRow(BareRow):
+    """`to`: the names of the recipients, None for everyone. `claimed_by` holds or has done a request."""
+
+    sender: str
+    sender_id: int
+    to: Sequence[str] | None = ()
+    to_everyone: bool
+    text: str
+    payload: Any = None
+    type: int
+    priority: int
+    thread_id: int | None = None
+    reply_to_id: int | None = None
+    ack: bool = False
+    ack_due_at: datetime | None = None
+    ack_overdue: bool = False
+    escalated: bool = False
+    state: int
+    claimed_by: str | None = None
+    claimed_by_id: int | None = None
+    claimed_session: str = ""
+    claimed_made_up: bool = False
+    claimed_until: datetime | None = None
+    done_at: datetime | None = None
+    result_refs: Sequence[str] = ()
+    created_at: datetime
+
+    @property
+    def thread(self) -> int:
+        """The id of the first message of its thread."""
+        return self.thread_id or self.id
+
+    @property
+    def type_label(self) -> str:
+        return TYPE_LABELS[self.type]
+
+    @property
+    def priority_label(self) -> str:
+        return PRIORITY_LABELS[self.priority]
+
+    @property
+    def holder(self) -> Holder:
+        return Holder((self.claimed_by or "").casefold(), self.claimed_session, self.claimed_made_up)
+
+    @property
+    def is_request(self) -> bool:
+        return self.type == MessageType.REQUEST
+
+    def is_held(self, now: datetime) -> bool:
+        """Whether the request is claimed and the claim has not expired."""
+        return (
+            self.state == RequestState.CLAIMED and self.claimed_until is not None and self.claimed_until > now
+        )
+
+    def state_label(self, now: datetime) -> str | None:
+        """The state of a request, None for other types; an expired claim counts as open."""
+        if not self.is_request:
+            return None
+        is_expired = self.state == RequestState.CLAIMED and not self.is_held(now)
+        return str(RequestState.OPEN.label if is_expired else RequestState(self.state).label)
+
+
+def _recipients() -> str:
+    names = f"(SELECT {sql.json_list('r.name')} FROM messaging_delivery r WHERE r.message_id = d.id)"
+    return f"CASE WHEN d.to_everyone THEN NULL ELSE coalesce({names}, '[]') END"
+
+
+def _read_recipients(names: Any) -> list[str] | None:
+    return None if names is None else sorted(sql.read_json(names), key=str.casefold)
+
+
+MESSAGES = Table(Message, MessageRow, computed={"to": Computed(_recipients, read=_read_recipients)})
+
+# The columns that inboxes read, and those that threads read.
+IN_INBOX = (
+    *("id", "sender", "sender_id", "to", "to_everyone", "text", "payload", "type", "priority", "thread_id"),
+    *("state", "claimed_until", "created_at"),
+)
+IN_THREAD = (*IN_INBOX, "reply_to_id", "ack", "ack_due_at", "ack_overdue", "claimed_by", "result_refs")
+
+
+def read_thread(project_id: int, root_id: int, after: int, limit: int) -> list[MessageRow]:
+    """The messages of a thread with ids greater than `after`, oldest first."""
+    statement = f"""
+        WITH page AS MATERIALIZED (
+            SELECT id FROM messaging_message WHERE project_id = %s AND id = %s AND id > %s
+            UNION ALL SELECT id FROM (
+                SELECT id FROM messaging_message WHERE project_id = %s AND thread_id = %s AND id > %s
+                ORDER BY id LIMIT %s) later)
+        SELECT {MESSAGES.selected(IN_THREAD, "page CROSS JOIN")}
+        WHERE d.id = page.id ORDER BY d.id LIMIT %s"""
+    position = [project_id, root_id, after]
+    return MESSAGES.as_rows(sql.rows(statement, [*position, *position, limit, limit]), IN_THREAD)

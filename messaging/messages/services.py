@@ -1,0 +1,245 @@
+"""Sends messages, and marks them as read or acknowledged for each recipient. Nothing else creates them."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+from functools import partial
+from typing import Annotated, Any, NotRequired, Unpack
+
+# pydantic writes the answer's schema, and wants this TypedDict before Python 3.12.
+from typing_extensions import TypedDict
+
+from ctxhub.core.accounts.selectors.named_agents import find_known_names
+from ctxhub.core.accounts.services.agents import is_registered, register_without_waiting
+from ctxhub.core.kit import clock
+from ctxhub.core.kit.caller import Caller, may_read
+from ctxhub.core.kit.errors import CtxhubError, InvalidInput, NotFound
+from ctxhub.core.kit.tool_names import operation
+from ctxhub.core.kit.transactions import write_transaction
+from ctxhub.core.toolbox.argument_types import About
+from ctxhub.core.toolbox.batch_writes import BatchAnswer, Items, write_batch
+from ctxhub.core.vocabulary.services.names import register_agent
+from messaging.messages.deliveries import addressed_to, known_names, mark_acked, mark_read, mark_some_read
+from messaging.messages.history import HISTORY, record_changes
+from messaging.messages.inputs import MessageArguments, MessageFields, clean_ids, clean_message
+from messaging.messages.queries import unknown_message
+from messaging.messages.rows import MESSAGES, MessageRow
+from messaging.models import MessageType, RequestState
+
+
+def open_mailbox(caller: Caller) -> bool:
+    """Register the caller's agent, so that messages to everyone are in its inbox at the first look.
+
+    Takes the project's write lock, or else a message sent at the same moment would miss the agent. Waits for
+    nobody: False while others write, and the agent is registered after the answer.
+    """
+    return is_registered(caller) or register_without_waiting(caller)
+
+
+class SendAnswer(TypedDict):
+    id: int
+    thread: int
+    to: Annotated[list[str] | None, About("Null: everyone.")]
+    unknown: NotRequired[Annotated[list[str], About("Names that no agent here has had.")]]
+
+
+Outcome = SendAnswer | CtxhubError
+Recipients = Sequence[str] | None
+"""Names; None is everyone."""
+
+# -- Services --------------------------------------------------------------------------------------
+
+
+def send_message(*, caller: Caller, text: str, **rest: Unpack[MessageArguments]) -> SendAnswer:
+    """Send a message to some agents, or to everyone in the project.
+
+    A reply (`reply_to`) joins the thread of the message it answers; without `to` it goes to that message's
+    sender, or, if the caller sent it, to its recipients. `ack_within` ("2h") implies `ack`. Raises NotFound
+    for an unknown `reply_to`. `unknown` in the answer lists names that no agent of the project has had; the
+    message is delivered to them all the same.
+    """
+    known = find_known_names(caller.project_id, rest.get("to") or ())
+    fields = clean_message(caller, text=text, known=known, **rest)
+    with write_transaction(caller.project_id):
+        return send_checked(caller, fields)
+
+
+def send_checked(caller: Caller, fields: MessageFields) -> SendAnswer:
+    """Send a message whose fields were checked, or made by the hub itself, in the caller's transaction."""
+    [outcome] = _send(caller, [fields])
+    if isinstance(outcome, CtxhubError):
+        raise outcome
+    return outcome
+
+
+def send_message_batch(*, caller: Caller, items: Items, atomic: bool = True) -> BatchAnswer:
+    """Send up to 50 messages in a number of statements that does not grow with them.
+
+    An item is the arguments of `send_message`, or the error with which REST or MCP has refused it already.
+    `atomic`: all or nothing, the error names the `index`; otherwise valid items are sent, and each result
+    is an answer or an error.
+    """
+    recipients = (name for item in items if isinstance(item, Mapping) for name in item.get("to") or ())
+    clean = partial(clean_message, known=find_known_names(caller.project_id, recipients))
+    return write_batch(caller, items, clean=clean, write=_send, answer=_as_mapping, atomic=atomic)
+
+
+# -- Pieces ----------------------------------------------------------------------------------------
+
+
+def _send(caller: Caller, items: Sequence[MessageFields]) -> list[Outcome]:
+    at = clock.now()
+    replied = [fields.reply_to for fields in items if fields.reply_to]
+    answered = MESSAGES.read(caller.project_id, list(dict.fromkeys(replied)))
+    sendable = [fields for fields in items if fields.reply_to is None or fields.reply_to in answered]
+    written = iter(_write(caller, sendable, answered, at) if sendable else ())
+    return [
+        next(written)
+        if fields.reply_to is None or fields.reply_to in answered
+        else unknown_message(fields.reply_to)
+        for fields in items
+    ]
+
+
+def _write(
+    caller: Caller, items: Sequence[MessageFields], answered: Mapping[int, MessageRow], at: datetime
+) -> list[SendAnswer]:
+    """Write the messages. Their times differ by a microsecond, so that an inbox keeps their order."""
+    agent_id = register_agent(caller, at)
+    addressed = [_addressed(fields, answered, caller.agent) for fields in items]
+    recipient_names = [name for names in addressed for name in names or ()]
+    known = known_names(caller.project_id, [caller.agent, *recipient_names])
+    sender = known[caller.agent.casefold()]
+    new = [
+        _new_message(
+            fields, answered, (agent_id, sender), _spelled(names, known), at + timedelta(microseconds=n)
+        )
+        for n, (fields, names) in enumerate(zip(items, addressed, strict=True))
+    ]
+    rows = MESSAGES.insert(caller.project_id, new)
+    changes = [HISTORY.change(None, row) for row in rows]
+    HISTORY.record(project_id=caller.project_id, agent_id=agent_id, changes=changes, at=at)
+    return [_answer(row, known) for row in rows]
+
+
+def _addressed(fields: MessageFields, answered: Mapping[int, MessageRow], own: str) -> Recipients:
+    """The recipients given, or those that follow from the message it answers."""
+    if fields.to is not None or fields.reply_to is None:
+        return fields.to or None
+    earlier = answered[fields.reply_to]
+    return earlier.to if earlier.sender.casefold() == own.casefold() else [earlier.sender]
+
+
+def _spelled(names: Recipients, known: Mapping[str, str]) -> Recipients:
+    return None if names is None else [known.get(name.casefold(), name) for name in names]
+
+
+def _new_message(
+    fields: MessageFields,
+    answered: Mapping[int, MessageRow],
+    sender: tuple[int, str],
+    to: Recipients,
+    at: datetime,
+) -> MessageRow:
+    is_request = fields.type == MessageType.REQUEST
+    return MessageRow(
+        sender_id=sender[0],
+        sender=sender[1],
+        to=to,
+        to_everyone=to is None,
+        type=fields.type.value,
+        state=(RequestState.OPEN if is_request else RequestState.NONE).value,
+        priority=fields.priority.value,
+        text=fields.text,
+        payload=fields.payload,
+        thread_id=answered[fields.reply_to].thread if fields.reply_to else fields.thread,
+        reply_to_id=fields.reply_to,
+        ack=fields.ack,
+        ack_due_at=at + fields.ack_within if fields.ack_within else None,
+        created_at=at,
+    )
+
+
+def _answer(row: MessageRow, known: Mapping[str, str]) -> SendAnswer:
+    answer = SendAnswer(id=row.id, thread=row.thread, to=None if row.to is None else list(row.to))
+    if may_read() and (unknown := [name for name in row.to or () if name.casefold() not in known]):
+        answer["unknown"] = unknown
+    return answer
+
+
+def _as_mapping(answer: SendAnswer) -> Mapping[str, Any]:
+    return {**answer}
+
+
+MARKED_AT_ONCE = 2_000
+
+
+class ReadAnswer(TypedDict):
+    marked: Annotated[int, About("How many were unread.")]
+
+
+class AckAnswer(TypedDict):
+    acked: Annotated[int, About("How many were not acknowledged before.")]
+    hint: NotRequired[str]
+
+
+def read_messages_of(
+    *, caller: Caller, ids: Sequence[int] | None = None, everything: bool = False
+) -> ReadAnswer:
+    """Mark messages to the caller's agent as read, these or all. Returns how many were unread.
+
+    Messages to others are neither counted nor changed.
+    """
+    if everything == (ids is not None):
+        raise InvalidInput("Give ids, or all: true.", missing=[] if everything else ["ids"])
+    wanted = None if ids is None else clean_ids(ids)
+    folded = caller.agent.casefold()
+    marked = 0
+    while True:
+        with write_transaction(caller.project_id):
+            at = clock.now()
+            register_agent(caller, at)
+            if wanted is not None:
+                return {"marked": mark_read(caller.project_id, folded, wanted, at)}
+            count = mark_some_read(caller.project_id, folded, at, MARKED_AT_ONCE)
+        marked += count
+        if count < MARKED_AT_ONCE:
+            return {"marked": marked}
+
+
+def acknowledge_messages(*, caller: Caller, ids: Sequence[int]) -> AckAnswer:
+    """Acknowledge messages to the caller's agent. Returns how many it had not acknowledged before.
+
+    Also marks them as read. Messages that ask for no acknowledgement are only marked as read, and the hint
+    names them. Raises NotFound, with nothing written, if one is not addressed to the agent.
+    """
+    wanted = clean_ids(ids)
+    folded = caller.agent.casefold()
+    with write_transaction(caller.project_id):
+        at = clock.now()
+        agent_id = register_agent(caller, at)
+        addressed = addressed_to(caller.project_id, folded, wanted)
+        if others := [message_id for message_id in wanted if message_id not in addressed]:
+            raise not_addressed(caller, others)
+        found = MESSAGES.read(caller.project_id, wanted)
+        without_ack = [message_id for message_id in wanted if not found[message_id].ack]
+        if without_ack:
+            mark_read(caller.project_id, folded, without_ack, at)
+        with_ack = [message_id for message_id in wanted if found[message_id].ack]
+        acked = mark_acked(caller.project_id, folded, with_ack, at) if with_ack else []
+        changes = [(message_id, "acked", {"to": [found[message_id].sender]}) for message_id in acked]
+        record_changes(project_id=caller.project_id, agent_id=agent_id, changes=changes, at=at)
+    answer = AckAnswer(acked=len(acked))
+    if without_ack:
+        answer["hint"] = f"{_list_ids(without_ack)} asked for no acknowledgement; marked as read."
+    return answer
+
+
+def not_addressed(caller: Caller, ids: Sequence[int]) -> NotFound:
+    return NotFound(
+        f"{_list_ids(ids)}: not addressed to {caller.agent!r}, or not there.",
+        hint=f"{operation('message inbox')} with unread false shows what is addressed to you.",
+    )
+
+
+def _list_ids(ids: Sequence[int]) -> str:
+    return f"message {', '.join(map(str, ids[:10]))}{' and more' if len(ids) > 10 else ''}"

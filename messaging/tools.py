@@ -1,0 +1,3 @@
+"""Registers the tool `message`."""
+
+import messaging.messages.tools

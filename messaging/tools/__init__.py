@@ -1,3 +1,0 @@
-"""Registers the tool `message`."""
-
-import messaging.tools.messages
