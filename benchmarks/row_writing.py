@@ -97,7 +97,7 @@ class RowWriter:
         return f"message:{answer['id']}"
 
     def _record_change(self, row: Row) -> str:
-        from tracking.services.changes import record_change
+        from tracking.changes.services import record_change
 
         answer = record_change(
             caller=self._speaking(row), path=row.title, change=row.type or "modified", description=row.text

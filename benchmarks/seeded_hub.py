@@ -74,7 +74,7 @@ def _add_needs(callers: Sequence["Caller"], now: datetime) -> None:
     from ctxhub.core.models import Agent
     from messaging.messages.services import send_message
     from messaging.retention import tell_overdue
-    from tracking.services.leases import acquire_lease
+    from tracking.leases.services import acquire_lease
 
     leases = []
     for number, holder in enumerate(callers[-len(SILENT) :]):

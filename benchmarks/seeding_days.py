@@ -48,7 +48,7 @@ def fill_days(
     from ctxhub.core.kit.transactions import write_transaction
     from memory.decisions.services import set_decision_batch
     from messaging.messages.services import send_message_batch
-    from tracking.services.changes import record_change_batch
+    from tracking.changes.services import record_change_batch
 
     random = Random(decisions)
     values = _decisions(decisions)
@@ -180,7 +180,7 @@ class SmallWork:
 
     def _lease(self, caller: "Caller", hour: int) -> None:
         """A lease an hour, of which the holder releases every second."""
-        from tracking.services.leases import acquire_lease, release_leases
+        from tracking.leases.services import acquire_lease, release_leases
 
         if self.leases and hour % 2:
             holder, lease = self.leases.pop()

@@ -36,7 +36,7 @@ def path(number: int) -> str:
 
 def seed_work(callers: Sequence["Caller"], size: int, layers: Sequence[str]) -> None:
     from messaging.messages.services import read_messages_of, send_message_batch
-    from tracking.services.changes import record_change_batch
+    from tracking.changes.services import record_change_batch
 
     random = Random(size)
     reader = callers[-1]
@@ -108,8 +108,8 @@ def _constraints(callers: Sequence["Caller"], layers: Sequence[str]) -> None:
 def _leases(callers: Sequence["Caller"], size: int) -> None:
     """Insert expired leases directly, and acquire live ones through the service."""
     from ctxhub.core.models import Agent
+    from tracking.leases.services import acquire_lease
     from tracking.models import Lease, LeasePath
-    from tracking.services.leases import acquire_lease
 
     project, now = callers[0].project, datetime.now(UTC)
     agents = list(Agent.objects.in_project(project).order_by("pk"))

@@ -2,9 +2,9 @@
 
 from django.urls import path
 
-from tracking.api.changes import ChangeBatchViewSet, ChangeViewSet, LockViewSet
-from tracking.api.leases import LeaseViewSet, ReleaseViewSet
-from tracking.api.resources import ResourceViewSet
+from tracking.changes.api import ChangeBatchViewSet, ChangeViewSet, LockViewSet
+from tracking.files.api import ResourceViewSet
+from tracking.leases.api import LeaseViewSet, ReleaseViewSet
 
 in_project = [
     path("changes/", ChangeViewSet.as_view({"get": "list", "post": "create"})),

@@ -5,4 +5,4 @@ class TrackingConfig(AppConfig):
     name = "tracking"
 
     def ready(self) -> None:
-        from tracking import nouns, retention, signals, tools  # noqa: F401
+        from tracking import tools  # noqa: F401

@@ -6,16 +6,16 @@ from ctxhub.core.links import heads_of
 from ctxhub.core.paths import known
 from ctxhub.core.paths.services.counting import changed_paths
 from ctxhub.core.registry import Kept, Noun, counter_of, register
-from tracking.history.changes import HISTORY as CHANGE_HISTORY
-from tracking.history.changes import changed_path
-from tracking.history.leases import HISTORY as LEASE_HISTORY
+from tracking.changes.history import HISTORY as CHANGE_HISTORY
+from tracking.changes.history import changed_path
+from tracking.changes.queries import count_in_last_hour, open_changes
+from tracking.files.history import resource_documents
+from tracking.files.paths import naming_files, naming_leased
+from tracking.files.queries import ids_of_files, open_resources
+from tracking.files.rows import find_spellings
+from tracking.leases.history import HISTORY as LEASE_HISTORY
+from tracking.leases.queries import counting_live, open_leases
 from tracking.models import FileChange, Lease, LeasePath, Resource
-from tracking.search import resource_documents
-from tracking.selectors.changes import count_in_last_hour, open_changes
-from tracking.selectors.leases import counting_live, open_leases
-from tracking.selectors.paths import naming_files, naming_leased
-from tracking.selectors.resources import ids_of_files, open_resources
-from tracking.sql.resources import find_spellings
 
 transfer.modules.append("tracking.exports")
 changed_paths["change"] = changed_path

@@ -3,9 +3,9 @@
 from datetime import datetime
 
 from ctxhub.core.events.services.cleanup import RetentionRule, cleanup_tasks, retention_rules
-from tracking.services.changes import remove_changes
-from tracking.services.leases import forget_leases
-from tracking.sql.changes import count_before
+from tracking.changes.rows import count_before
+from tracking.changes.services import remove_changes
+from tracking.leases.services import forget_leases
 
 
 def count_changes(project_id: int, before: datetime, *, sparing: bool) -> int:

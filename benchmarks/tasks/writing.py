@@ -136,13 +136,13 @@ class RowWriter:
         return UNREAD_URGENT if row.priority == "high" else UNREAD
 
     def _record_change(self, author: "Caller", row: TaskRow) -> str:
-        from tracking.services.changes import record_change
+        from tracking.changes.services import record_change
 
         answer = record_change(caller=author, path=row.title, change="modified", description=row.text)
         return f"change:{answer['id']}"
 
     def _acquire_lease(self, author: "Caller", row: TaskRow) -> str:
-        from tracking.services.leases import acquire_lease
+        from tracking.leases.services import acquire_lease
 
         answer = acquire_lease(caller=author, paths=[row.title], minutes=1_440, reason=row.text)
         return f"lease:{answer['lease_id']}"

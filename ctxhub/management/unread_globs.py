@@ -13,8 +13,8 @@ from ctxhub.core.paths.selectors import nouns_with_paths
 from ctxhub.core.paths.sql import WrittenPattern, read_unusual_patterns
 from ctxhub.core.text.braces import expand_braces
 from ctxhub.core.text.glob_syntax import is_exempting, refuse_extended_glob
+from tracking.files.rows import find_resources
 from tracking.models import LeasePath
-from tracking.sql.resources import find_resources
 
 MOST_READ = 2_000
 UNUSUAL = Q(pattern__contains="{") | Q(pattern__contains="(") | Q(pattern__startswith="!")

@@ -13,7 +13,7 @@ from ctxhub.core.templatetags.moments import moment
 from sessions.accesses.models import Access, ResourceDependency
 from sessions.sittings.admin import SessionFilter
 from sessions.sittings.page import url_of
-from tracking.admin.file_rows import FileRowsAdmin
+from tracking.files.file_rows import FileRowsAdmin
 from tracking.models import Resource
 
 ACCESS_COLOURS = {"edited": "warning", "executed": "info"}

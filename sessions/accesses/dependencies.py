@@ -14,9 +14,9 @@ from ctxhub.core.kit.inputs import clean_limit
 from ctxhub.core.kit.listing import Listing, Row, page_in_memory
 from ctxhub.core.paths.reading import reader_in
 from sessions.accesses.inputs import clean_depth, clean_direction
-from tracking.selectors import resources
-from tracking.selectors.paths import clean_file
-from tracking.sql.resources import find_resources
+from tracking.files import queries
+from tracking.files.paths import clean_file
+from tracking.files.rows import find_resources
 
 MOST_STRENGTH = 2**31 - 1
 ENDS = {"outgoing": ("source_id", "target_id"), "incoming": ("target_id", "source_id")}
@@ -106,7 +106,7 @@ def _number(expression: str) -> str:
 COLUMNS = ("source", "target", "type", "strength", "depth")
 MOST_ROWS = 1_000
 
-resources.strengths_of_incoming.append(strengths_of_incoming)
+queries.strengths_of_incoming.append(strengths_of_incoming)
 
 
 class ListedDependency(TypedDict):

@@ -8,7 +8,7 @@ from django.db.models import F
 from ctxhub.core.admin.row_panels import RowPanel
 from ctxhub.core.admin.urls import list_url
 from sessions.accesses.models import Access, ResourceDependency
-from tracking.admin.resources import file_panels
+from tracking.files.admin import file_panels
 from tracking.models import Resource
 
 ACCESSES_SHOWN, DEPENDENCIES_SHOWN = 20, 50

@@ -19,10 +19,10 @@ from ctxhub.core.toolbox.argument_types import About, Time, one_of
 from sessions.accesses.inputs import clean_sort
 from sessions.accesses.models import Mode
 from sessions.windows.calls import find_session_id
-from tracking.importance import ImportanceFacts, importance_of
-from tracking.inputs.contents import Access
+from tracking.files.importance import ImportanceFacts, importance_of
+from tracking.files.inputs import Access
+from tracking.files.queries import TypeLabel
 from tracking.models import AccessKind, ResourceType
-from tracking.selectors.resources import TypeLabel
 
 # When a file was last accessed in the session; one that was only saved there: when it was.
 LAST = "coalesce(s.last_accessed, s.created_at)"

@@ -12,8 +12,8 @@ from ctxhub.core.kit.inputs import (
     refuse_secret,
 )
 from ctxhub.core.paths.reading import PathReader, reader_of
+from tracking.files.paths import clean_file
 from tracking.models import AccessKind
-from tracking.selectors.paths import clean_file
 
 ACCESS_FORMS = {
     "view": AccessKind.VIEWED,

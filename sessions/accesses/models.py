@@ -8,8 +8,8 @@ from django.utils import timezone
 from ctxhub.core.kit.models import ProjectRow
 from ctxhub.core.models import Agent
 from sessions.sittings.models import HASH_LENGTH, AgentSession
+from tracking.files.models import AccessKind
 from tracking.models import Resource
-from tracking.models.resource import AccessKind
 
 # When a file was last accessed in a session; one that was only saved there: when that was.
 LAST = Coalesce("last_accessed", "created_at")

@@ -23,9 +23,9 @@ from ctxhub.core.toolbox.argument_types import Author, Time
 from sessions.accesses.files import AccessLabel
 from sessions.accesses.inputs import clean_access
 from sessions.windows.calls import get_named
+from tracking.files.paths import clean_file
+from tracking.files.rows import find_resources
 from tracking.models import AccessKind
-from tracking.selectors.paths import clean_file
-from tracking.sql.resources import find_resources
 
 
 @frozen

@@ -17,10 +17,10 @@ from sessions.accesses.files import count_access, insert_access
 from sessions.accesses.inputs import clean_access, clean_dependency, clean_tracked_path
 from sessions.windows.calls import find_session
 from sessions.windows.opening import open_session, touch_session
-from tracking.importance import importance_of
-from tracking.inputs.contents import Access, FileFacts, clean_facts
-from tracking.selectors.resources import facts_of
-from tracking.services.contents import store_access, store_files
+from tracking.files.importance import importance_of
+from tracking.files.inputs import Access, FileFacts, clean_facts
+from tracking.files.queries import facts_of
+from tracking.files.services import store_access, store_files
 
 
 class TrackAnswer(TypedDict):

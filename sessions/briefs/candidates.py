@@ -29,8 +29,8 @@ from sessions.briefs.rows import (
     row_text,
 )
 from sessions.windows.last import LastSession, last_named, last_worked_in
-from tracking.selectors.changes import changes_by_others
-from tracking.selectors.leases import leases_of_others
+from tracking.changes.queries import changes_by_others
+from tracking.leases.queries import leases_of_others
 
 NEWEST = timedelta(days=7)
 CHANGES_OF = timedelta(hours=24)

@@ -41,11 +41,11 @@ from sessions.briefs.rows import (
     row_text,
     with_stale_marked,
 )
-from tracking.selectors.changes import changes_on_paths
-from tracking.selectors.leases import leases_on_paths, said_of_session
-from tracking.selectors.paths import clean_filters
-from tracking.sql.changes import ChangeRow
-from tracking.sql.leases import LeaseRow
+from tracking.changes.queries import changes_on_paths
+from tracking.changes.rows import ChangeRow
+from tracking.files.paths import clean_filters
+from tracking.leases.queries import leases_on_paths, said_of_session
+from tracking.leases.rows import LeaseRow
 
 DEFAULT_BUDGET = 800
 SECTIONS = ("constraints", "decisions", "leases", "changes")

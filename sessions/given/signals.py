@@ -11,8 +11,8 @@ from ctxhub.core.history import Change, changed
 from sessions.given.queries import given_since
 from sessions.given.services import WRITER, note_written
 from sessions.nudges.telling import tell_of_changes, tell_of_release
-from tracking.history.leases import force_released
-from tracking.sql.leases import LeaseRow
+from tracking.leases.history import force_released
+from tracking.leases.rows import LeaseRow
 
 
 @receiver(given)

@@ -17,9 +17,9 @@ from messaging.messages.rows import MESSAGES, MessageRow
 from sessions.briefs.rows import one_line, read_documents
 from sessions.given.queries import current_readers, find_stale
 from sessions.nudges.notices import NoticeKey, Unheard, find_notices, find_unheard, find_untold_mail
-from tracking.selectors.changes import files_changed_by
-from tracking.selectors.leases import leased_paths, leases_on_paths
-from tracking.sql.leases import LeaseRow
+from tracking.changes.queries import files_changed_by
+from tracking.leases.queries import leased_paths, leases_on_paths
+from tracking.leases.rows import LeaseRow
 
 EVENTS_READ = 10_000
 OBJECTS_READ = 500

@@ -26,7 +26,7 @@ from sessions.nudges.notices import (
     write_notices,
 )
 from sessions.windows.calls import CURRENT_FOR
-from tracking.sql.leases import LeaseRow
+from tracking.leases.rows import LeaseRow
 
 # The most agents that hear of a change.
 MOST_TOLD = 50

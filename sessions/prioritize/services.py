@@ -21,8 +21,8 @@ from sessions.prioritize import files as rows
 from sessions.prioritize.compression import ShorterForms, shorter_forms
 from sessions.prioritize.files import Chosen, FileRow, NewForms, find_own_session, query_scores
 from sessions.prioritize.packing import STRONG, Form, Link, PackedFile, Pull, in_order, pack, pulls
-from tracking.importance import Importance, ImportanceFacts, importance_of
-from tracking.models.resource import ResourceType
+from tracking.files.importance import Importance, ImportanceFacts, importance_of
+from tracking.files.models import ResourceType
 
 MOST_TOKENS = 2_000_000
 MOST_TOKENS_WITH_CONTENT = 18_000

@@ -33,8 +33,8 @@ from ctxhub.core.text.secrets import find_joined_secret, mask_secrets
 from ctxhub.core.text.token_count import count_tokens
 from sessions.sittings.conversations import Conversation, conversation_text
 from sessions.sittings.models import DEFAULT_WORKSPACE, HASH_LENGTH, WORKSPACE_LENGTH
-from tracking.inputs.contents import FileFacts, clean_content
-from tracking.selectors.paths import clean_file
+from tracking.files.inputs import FileFacts, clean_content
+from tracking.files.paths import clean_file
 
 
 def clean_entries(

@@ -24,7 +24,7 @@ from sessions.accesses.files import list_session_resources
 from sessions.accesses.models import Access, SessionResource
 from sessions.sittings.models import AgentSession, ContextItem, Conversation, WorkspaceState
 from sessions.sittings.queries import list_lineage
-from tracking.selectors.resources import ids_of_files
+from tracking.files.queries import ids_of_files
 
 SHOWN = 50
 SUMMARY_BEGINNING = 240

@@ -53,8 +53,8 @@ from sessions.windows.calls import (
     unknown_session,
 )
 from sessions.windows.opening import enter_session
-from tracking.services.contents import store_files
-from tracking.services.handing_over import release_all
+from tracking.files.services import store_files
+from tracking.leases.handing_over import release_all
 
 
 class SaveAnswer(TypedDict):

@@ -13,7 +13,7 @@ from ctxhub.core.kit.errors import InvalidInput
 from ctxhub.core.kit.transactions import write_transaction
 from ctxhub.core.vocabulary.services.names import register_agent
 from messaging.messages.requests import hand_over_claims
-from tracking.services.handing_over import hand_over_leases
+from tracking.leases.handing_over import hand_over_leases
 
 
 class BeginAnswer(TypedDict):

@@ -15,7 +15,7 @@ from ctxhub.core.kit import sql
 from ctxhub.core.kit.caller import Caller
 from ctxhub.management.lifting_ids import MARGIN, Unreadable, lift_ids, read_ids
 from memory.decisions.services import set_decision
-from tracking.services.leases import acquire_lease
+from tracking.leases.services import acquire_lease
 
 ON_SQLITE = pytest.mark.skipif(connection.vendor != "sqlite", reason="PostgreSQL has no file.")
 SEQUENCES = "SELECT sequencename, last_value FROM pg_sequences WHERE schemaname = 'public'"

@@ -24,8 +24,8 @@ from messaging.models import Message
 from sessions.given.services import WRITER as GIVEN
 from tests.messaging.mail import known, send
 from tests.people import ADMIN, member
+from tracking.leases.services import acquire_lease
 from tracking.models import Resource
-from tracking.services.leases import acquire_lease
 
 pytestmark = pytest.mark.django_db
 

@@ -25,7 +25,7 @@ from ctxhub.core.use.tally import WRITER, Call
 from messaging.messages.services import read_messages_of
 from tests.messaging.mail import known, send
 from tests.people import ADMIN, MEMBER, VIEWER, member
-from tracking.services.leases import acquire_lease
+from tracking.leases.services import acquire_lease
 
 pytestmark = pytest.mark.django_db
 

@@ -15,8 +15,8 @@ from ctxhub.core.kit.deletes import delete_rows
 from memory.models import Constraint, Context, Decision, Memory, Scratchpad, Snapshot, Workflow
 from messaging.models import Message
 from sessions.models import AgentSession
+from tracking.changes.rows import delete_changes
 from tracking.models import FileChange
-from tracking.sql.changes import delete_changes
 
 pytestmark = [pytest.mark.django_db, pytest.mark.one_engine]
 

@@ -15,7 +15,7 @@ from ctxhub.core.toolbox.dispatch import call
 from tests.core.stale import change, counts, write_rows
 from tests.hub import McpClient, RestClient
 from tests.sessions.briefs import check
-from tracking.selectors.changes import files_of
+from tracking.changes.queries import files_of
 
 GENERATED = ["src/**", "!src/gen/**", "src/gen/keep.py"]
 

@@ -20,7 +20,7 @@ from memory.workflows.services import create_workflow
 from messaging.messages.services import send_message
 from sessions.sittings.services import save_session
 from tests.hub import RestClient
-from tracking.services.changes import record_change
+from tracking.changes.services import record_change
 
 
 def get(caller: Caller, *refs: Any, **rest: Any) -> dict[str, Any]:

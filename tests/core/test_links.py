@@ -29,8 +29,8 @@ from tests.core.linked import chain, decide, done, impact, reasons, remember, re
 from tests.memory.snapshots import link as cause
 from tests.memory.snapshots import save, write, write_chain
 from tests.messaging.mail import known, send
-from tracking.services.changes import record_change
-from tracking.services.leases import acquire_lease
+from tracking.changes.services import record_change
+from tracking.leases.services import acquire_lease
 
 NINE = datetime(2026, 1, 5, 9, tzinfo=UTC)
 

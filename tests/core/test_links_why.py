@@ -14,7 +14,7 @@ from sessions.sittings.services import save_session
 from tests.core.linked import decide, remember, rest_on
 from tests.hub import McpClient, RestClient
 from tests.memory.snapshots import save
-from tracking.services.leases import acquire_lease
+from tracking.leases.services import acquire_lease
 
 WALKS = ("why", "chain", "impact")
 LONG = "Sessions expire, because tokens rotate. " * 200

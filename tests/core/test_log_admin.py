@@ -16,7 +16,7 @@ from ctxhub.core.models import Agent, Event, Project
 from ctxhub.core.toolbox.dispatch import call
 from tests.hub import RestClient
 from tests.people import VIEWER, member
-from tracking.services.leases import acquire_lease, release_leases
+from tracking.leases.services import acquire_lease, release_leases
 
 pytestmark = pytest.mark.django_db
 

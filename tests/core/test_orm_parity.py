@@ -44,9 +44,9 @@ from tests.databases import rolled_back
 from tests.golden.comparing import difference
 from tests.golden.contents import contents
 from tests.golden.ids import Ids
+from tracking.changes.services import record_change
+from tracking.leases.services import acquire_lease, release_leases, renew_lease
 from tracking.models import FileChange, Lease, LeasePath, Resource
-from tracking.services.changes import record_change
-from tracking.services.leases import acquire_lease, release_leases, renew_lease
 
 NOON = "2026-03-02T12:00:00+00:00"
 Service = Callable[[Caller], object]

@@ -35,9 +35,9 @@ from sessions.windows import opening
 from tests.databases import rolled_back
 from tests.memory.snapshots import write as write_snapshots
 from tests.periodic import prevent_periodic_work
+from tracking.changes.services import record_change_batch
+from tracking.leases.services import acquire_lease
 from tracking.models import Lease
-from tracking.services.changes import record_change_batch
-from tracking.services.leases import acquire_lease
 
 pytestmark = pytest.mark.one_engine
 

@@ -15,8 +15,8 @@ from memory.snapshots.services import save_snapshot
 from memory.templates.services import set_template
 from sessions.sittings.services import save_session
 from tests.people import ADMIN, member
-from tracking.services.changes import record_change
-from tracking.services.leases import acquire_lease
+from tracking.changes.services import record_change
+from tracking.leases.services import acquire_lease
 
 pytestmark = pytest.mark.usefixtures("index_is_kept")
 

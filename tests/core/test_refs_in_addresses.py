@@ -22,8 +22,8 @@ from sessions.sittings.services import save_session
 from tests.addresses import Operation, operations
 from tests.hub import LiveHub, Reply, RestClient
 from tests.tables import dump_written
-from tracking.services.changes import record_change
-from tracking.services.leases import acquire_lease
+from tracking.changes.services import record_change
+from tracking.leases.services import acquire_lease
 
 pytestmark = pytest.mark.one_engine
 

@@ -14,7 +14,7 @@ from memory.decisions.services import set_decision
 from memory.models import Decision
 from tests.hub import LiveHub, McpClient, RestClient
 from tests.people import ADMIN, VIEWER, member, superuser
-from tracking.services.leases import acquire_lease
+from tracking.leases.services import acquire_lease
 
 LIST = "/admin/core/refusal/"
 

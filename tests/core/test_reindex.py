@@ -33,7 +33,7 @@ from messaging.messages.services import send_message
 from sessions.sittings.services import save_session
 from tests.search_index import index_is_right
 from tests.tables import dump_all
-from tracking.services.changes import record_change
+from tracking.changes.services import record_change
 
 Damage = Callable[[Project], Any]
 TABLES = (SearchText, SearchEntry, SearchWord)

@@ -19,7 +19,7 @@ from ctxhub.core.search.services import reindexing
 from memory.decisions.services import delete_decision, set_decision
 from messaging.messages.services import send_message
 from tests.search_index import index_is_right
-from tracking.services.changes import record_change
+from tracking.changes.services import record_change
 
 WRITERS = 4
 WRITES = 40

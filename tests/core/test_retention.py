@@ -21,8 +21,8 @@ from messaging.messages.services import send_message
 from messaging.models import Message
 from tests.hub import McpClient, RestClient
 from tests.tallies import counted, tallied
+from tracking.changes.services import record_change
 from tracking.models import FileChange
-from tracking.services.changes import record_change
 
 pytestmark = pytest.mark.usefixtures("index_is_kept")
 

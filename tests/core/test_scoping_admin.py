@@ -67,9 +67,9 @@ from sessions.models import Access, AgentSession, Briefing, ResourceDependency
 from sessions.sittings.services import save_session
 from tests.people import ADMIN, member, person, superuser
 from tests.sessions.given import read
+from tracking.changes.services import record_change
+from tracking.leases.services import acquire_lease
 from tracking.models import FileChange, Lease, Resource
-from tracking.services.changes import record_change
-from tracking.services.leases import acquire_lease
 
 SECRET_WORD = "hermetic"
 

@@ -18,7 +18,7 @@ from memory.constraints.services import add_constraint, deactivate_constraint
 from memory.decisions.services import deprecate_decision
 from messaging.messages.services import send_message
 from tests.searching import decide, find, refs
-from tracking.services.changes import record_change
+from tracking.changes.services import record_change
 
 pytestmark = pytest.mark.django_db
 

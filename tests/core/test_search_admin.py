@@ -19,7 +19,7 @@ from memory.constraints.services import add_constraint
 from memory.decisions.services import deprecate_decision, set_decision, set_decision_batch
 from messaging.messages.services import send_message
 from tests.people import MEMBER, VIEWER, member, person, signed_in, superuser
-from tracking.services.changes import record_change
+from tracking.changes.services import record_change
 
 SEARCH = "/admin/search/"
 

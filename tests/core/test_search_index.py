@@ -34,8 +34,8 @@ from memory.models import Constraint, Decision
 from messaging.messages.services import send_message, send_message_batch
 from messaging.models import Delivery, Message, MessageType
 from tests.search_index import index_is_right
+from tracking.changes.services import record_change, record_change_batch
 from tracking.models import ChangeKind, FileChange, Resource
-from tracking.services.changes import record_change, record_change_batch
 
 KEY = "api/userName"
 FILE = "src/userName.py"

@@ -17,7 +17,7 @@ from memory.decisions.services import set_decision, set_decision_batch
 from memory.memories.services import add_memory, update_memory
 from messaging.messages.services import send_message
 from tests.memory.pads import pad_of
-from tracking.services.changes import record_change
+from tracking.changes.services import record_change
 
 QUESTION = "session cookie expiry redis gateway"
 AT_MOST = 4

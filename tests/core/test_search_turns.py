@@ -11,7 +11,7 @@ from ctxhub.core.toolbox.dispatch import call
 from memory.decisions.services import set_decision
 from memory.memories.services import add_memory
 from messaging.messages.services import send_message
-from tracking.services.changes import record_change
+from tracking.changes.services import record_change
 
 
 def send(caller: Caller, text: str, **rest: Any) -> str:

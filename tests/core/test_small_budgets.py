@@ -21,8 +21,8 @@ from messaging.messages.services import acknowledge_messages, send_message
 from sessions.accesses.services import add_dependency, track_access
 from sessions.sittings.services import save_session
 from tests.hub import RestClient
-from tracking.services.changes import record_change
-from tracking.services.leases import acquire_lease
+from tracking.changes.services import record_change
+from tracking.leases.services import acquire_lease
 
 pytestmark = pytest.mark.one_engine
 

@@ -17,8 +17,8 @@ from ctxhub.core.toolbox.dispatch import call
 from memory.models import Decision
 from tests.core.stale import after, change, counts, stale_items, write_rows
 from tests.crowd import ToolCall, in_processes, processes
+from tracking.changes.services import record_change_batch
 from tracking.models import FileChange, Resource
-from tracking.services.changes import record_change_batch
 
 pytestmark = pytest.mark.django_db
 

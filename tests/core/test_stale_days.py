@@ -17,8 +17,8 @@ from tests.core.stale import after, change, counts, stale_items, write_rows
 from tests.core.test_reindex import reindex
 from tests.core.test_stale import count_in_process
 from tests.crowd import ToolCall, in_processes, processes
+from tracking.changes.services import record_change_batch
 from tracking.models import FileChange
-from tracking.services.changes import record_change_batch
 
 pytestmark = pytest.mark.django_db
 

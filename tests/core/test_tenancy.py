@@ -30,8 +30,8 @@ from sessions.accesses.services import add_dependency, track_access
 from sessions.sittings.services import save_session
 from tests.databases import rolled_back
 from tests.tables import dump_project
-from tracking.services.changes import record_change
-from tracking.services.leases import acquire_lease
+from tracking.changes.services import record_change
+from tracking.leases.services import acquire_lease
 
 Call = tuple[dict[str, Any], dict[str, Any]]
 

@@ -21,7 +21,7 @@ from memory.decisions.services import set_decision
 from messaging.messages.services import send_message
 from messaging.models import Delivery
 from tests.hub import HttpClient, LiveHub
-from tracking.services.leases import acquire_lease
+from tracking.leases.services import acquire_lease
 
 WEEK = timedelta(days=7, minutes=1)
 

@@ -18,7 +18,7 @@ from memory.models import Decision
 from messaging.messages.services import send_message
 from tests.hub import LiveHub
 from tests.people import ADMIN, person
-from tracking.services.leases import acquire_lease
+from tracking.leases.services import acquire_lease
 
 pytestmark = pytest.mark.one_engine
 

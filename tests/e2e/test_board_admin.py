@@ -12,7 +12,7 @@ from tests.e2e.test_admin import go, sign_in
 from tests.e2e.test_snapshots_admin import fits
 from tests.hub import LiveHub
 from tests.people import ADMIN, person
-from tracking.services.leases import acquire_lease
+from tracking.leases.services import acquire_lease
 
 pytestmark = pytest.mark.one_engine
 

@@ -36,7 +36,7 @@ from tests.hub import LiveHub, RestClient
 from tests.people import MEMBER, VIEWER, person, signed_in
 from tests.streams import Frame, ask, following, open_streams, wait_for_streams
 from tests.timing import wait_until
-from tracking.services.leases import acquire_lease, release_leases
+from tracking.leases.services import acquire_lease, release_leases
 
 EVENTS = "/api/v1/projects/apollo/events/"
 

@@ -10,8 +10,8 @@ from ctxhub.core.models import Agent
 from ctxhub.core.text.token_count import count_tokens
 from sessions.models import AgentSession, ResourceDependency, SessionResource
 from sessions.prioritize.compression import shorter_forms
+from tracking.files.models import AccessKind, type_of_path
 from tracking.models import FileContent, Resource
-from tracking.models.resource import AccessKind, type_of_path
 
 
 def session_of(caller: Caller, name: str = "", **rest: Any) -> AgentSession:

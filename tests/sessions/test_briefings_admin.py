@@ -20,8 +20,8 @@ from messaging.messages.inbox import find_inbox
 from messaging.messages.services import send_message
 from sessions.briefs.brief import brief
 from tests.people import VIEWER, member, superuser
-from tracking.services.changes import record_change
-from tracking.services.leases import acquire_lease
+from tracking.changes.services import record_change
+from tracking.leases.services import acquire_lease
 
 BRIEF = "/admin/agent_sessions/briefing/brief/"
 CHECK = "/admin/agent_sessions/briefing/check/"

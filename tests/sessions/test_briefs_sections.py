@@ -24,8 +24,8 @@ from sessions.sittings.restoring import restore_session
 from sessions.sittings.services import save_session
 from tests.memory import snapshots
 from tests.sessions.briefs import brief, names, refs, rows_of
-from tracking.services.changes import record_change
-from tracking.services.leases import acquire_lease, release_leases
+from tracking.changes.services import record_change
+from tracking.leases.services import acquire_lease, release_leases
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
 ORDER = ["session", "constraints", "decisions", "messages", "leases", "changes", "memories", "snapshots"]

@@ -18,9 +18,9 @@ from sessions.sittings.services import save_session
 from tests.memory import snapshots
 from tests.sessions.briefs import brief, names, refs
 from tests.sessions.test_briefs_sections import ORDER, fill_all
+from tracking.changes.services import record_change
+from tracking.leases.services import acquire_lease, release_leases
 from tracking.models import FileChange
-from tracking.services.changes import record_change
-from tracking.services.leases import acquire_lease, release_leases
 
 NOTHING_NEW = 40
 

@@ -18,8 +18,8 @@ from sessions.briefs.brief import NOTE, brief, pack_briefing
 from sessions.briefs.rows import SHARES, Candidate
 from sessions.sittings.services import save_session
 from tests.sessions.briefs import AT, BREAKOUTS, TEXTS
-from tracking.services.changes import record_change
-from tracking.services.leases import acquire_lease
+from tracking.changes.services import record_change
+from tracking.leases.services import acquire_lease
 
 ROW = re.compile(r"- \S.*:.* \(.+, \d{4}-\d\d-\d\d\)")
 OMITTED = re.compile(r"\(\d+ more: ask with a larger budget, or search\)")

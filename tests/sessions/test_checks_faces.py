@@ -17,8 +17,8 @@ from memory.decisions.services import set_decision
 from messaging.messages.services import send_message
 from tests.hub import LiveHub, McpClient, RestClient
 from tests.sessions.briefs import BREAKOUTS, TEXTS, check
-from tracking.services.changes import record_change
-from tracking.services.leases import acquire_lease
+from tracking.changes.services import record_change
+from tracking.leases.services import acquire_lease
 
 SECTIONS = ("constraints", "decisions", "leases", "changes")
 BUDGETS = (60, 61, 80, 120, 149, 150, 250, 400, 800, 2_000, 20_000)

@@ -14,8 +14,8 @@ from memory.constraints.services import add_constraint, deactivate_constraint
 from memory.decisions.services import deprecate_decision, set_decision
 from memory.memories.services import add_memory
 from tests.sessions.briefs import check
-from tracking.services.changes import record_change
-from tracking.services.leases import acquire_lease, release_leases
+from tracking.changes.services import record_change
+from tracking.leases.services import acquire_lease, release_leases
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
 

@@ -25,8 +25,8 @@ from sessions.sittings.restoring import restore_session
 from sessions.sittings.services import save_session
 from tests.people import ADMIN, VIEWER, member
 from tests.sessions.given import KEY, REF, decide, read
-from tracking.services.changes import record_change
-from tracking.services.leases import acquire_lease
+from tracking.changes.services import record_change
+from tracking.leases.services import acquire_lease
 
 LIST = "/admin/agent_sessions/briefing/"
 GIVEN = f"{LIST}given/"

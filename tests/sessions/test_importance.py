@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tracking.importance import ImportanceFacts, importance_of
-from tracking.models.resource import AccessKind, ResourceType
+from tracking.files.importance import ImportanceFacts, importance_of
+from tracking.files.models import AccessKind, ResourceType
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
 VIEWED = ImportanceFacts(

@@ -28,8 +28,8 @@ from sessions.sittings.services import save_session
 from tests.hub import LiveHub, RestClient
 from tests.sessions.given import KEY, REF, decide, read
 from tests.timing import PATIENCE_SECONDS
-from tracking.services.changes import record_change
-from tracking.services.leases import acquire_lease
+from tracking.changes.services import record_change
+from tracking.leases.services import acquire_lease
 
 NOON = "2026-03-02T12:00:00+00:00"
 

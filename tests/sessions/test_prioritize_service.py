@@ -22,8 +22,8 @@ from sessions.models import SessionResource
 from sessions.prioritize.services import PrioritizeAnswer, prioritize_files
 from tests.properties import SHARED_FIXTURES
 from tests.sessions.files import add_file, at_noon, compress, depend, digest, resource, session_of, stored
+from tracking.files.models import ResourceType
 from tracking.models import FileContent, Resource
-from tracking.models.resource import ResourceType
 
 CODE = '"""A module."""\n' + "".join(
     f"# What {n} is for, in many words that nobody needs, and more of them.\n# Line by line, one more.\n"

@@ -18,8 +18,8 @@ from sessions.accesses.services import add_dependency, track_access
 from sessions.models import Access, AgentSession, SessionResource
 from sessions.sittings.services import save_session
 from tests.tables import dump_project
+from tracking.changes.services import record_change
 from tracking.models import AccessKind, Resource
-from tracking.services.changes import record_change
 
 pytestmark = pytest.mark.usefixtures("index_is_kept")
 

@@ -23,8 +23,8 @@ from sessions.accesses.services import track_access
 from sessions.models import Access, AgentSession
 from sessions.sittings.services import delete_session, save_session
 from sessions.windows.opening import open_session
+from tracking.files.models import AccessKind
 from tracking.models import Resource
-from tracking.models.resource import AccessKind
 
 pytestmark = pytest.mark.usefixtures("index_is_kept")
 

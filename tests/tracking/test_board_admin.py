@@ -21,10 +21,10 @@ from ctxhub.core.refusals.services import WRITER, count_refusal
 from messaging.models import Message
 from tests.hub import RestClient
 from tests.people import ADMIN, MEMBER, VIEWER, member
-from tracking.admin.board.found import Held
-from tracking.admin.board.tree import fold
+from tracking.board.found import Held
+from tracking.board.tree import fold
+from tracking.leases.services import acquire_lease, release_leases
 from tracking.models import Lease
-from tracking.services.leases import acquire_lease, release_leases
 
 pytestmark = pytest.mark.django_db
 

@@ -16,12 +16,12 @@ from ctxhub.core.kit.errors import CtxhubError, InvalidInput
 from ctxhub.core.models import Agent, Event, Project
 from ctxhub.core.toolbox.dispatch import call
 from tests.tables import dump_project
+from tracking.changes.locks import check_lock
+from tracking.changes.queries import list_changes
+from tracking.changes.services import record_change, record_change_batch
+from tracking.files.queries import list_resources
+from tracking.leases.services import acquire_lease
 from tracking.models import FileChange, Resource
-from tracking.selectors.changes import list_changes
-from tracking.selectors.locks import check_lock
-from tracking.selectors.resources import list_resources
-from tracking.services.changes import record_change, record_change_batch
-from tracking.services.leases import acquire_lease
 
 pytestmark = pytest.mark.usefixtures("index_is_kept")
 

@@ -14,10 +14,10 @@ from ctxhub.core.kit.transactions import write_transaction
 from ctxhub.core.models import Event, Project
 from ctxhub.core.search.selectors.search import search
 from ctxhub.core.text.secrets import find_secret
-from tracking.inputs.contents import clean_content, clean_facts
+from tracking.files.inputs import clean_content, clean_facts
+from tracking.files.models import ResourceType
+from tracking.files.services import store_files
 from tracking.models import FileContent, Resource
-from tracking.models.resource import ResourceType
-from tracking.services.contents import store_files
 
 pytestmark = pytest.mark.usefixtures("index_is_kept")
 

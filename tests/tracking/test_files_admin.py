@@ -13,9 +13,9 @@ from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Event, Membership, Project
 from tests.people import ADMIN, MEMBER, VIEWER, member, superuser
+from tracking.changes.services import record_change, record_change_batch
+from tracking.leases.services import acquire_lease, release_leases
 from tracking.models import FileChange, Lease, Resource
-from tracking.services.changes import record_change, record_change_batch
-from tracking.services.leases import acquire_lease, release_leases
 
 pytestmark = pytest.mark.usefixtures("index_is_kept")
 

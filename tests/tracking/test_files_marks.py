@@ -7,10 +7,10 @@ from django.test.utils import CaptureQueriesContext
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import InvalidInput, NotFound
 from ctxhub.core.models import Event
+from tracking.changes.services import record_change
+from tracking.files.queries import open_resources
+from tracking.files.services import mark_files
 from tracking.models import Resource
-from tracking.selectors.resources import open_resources
-from tracking.services.changes import record_change
-from tracking.services.marks import mark_files
 
 APP, DOCS = "src/app.py", "docs/x.md"
 

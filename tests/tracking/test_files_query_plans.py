@@ -17,13 +17,13 @@ from ctxhub.core.kit.listing import Listing
 from ctxhub.core.models import Agent
 from tests.databases import statements_within_cpu_seconds, take_statistics
 from tests.query_plans import explained, plan_by_indexes, sorts_inside, start_compact
+from tracking.changes.locks import check_lock
+from tracking.changes.queries import count_in_last_hour, list_changes
+from tracking.changes.services import record_change_batch
+from tracking.files.queries import list_resources
+from tracking.leases.queries import count_by_agent, list_leases
+from tracking.leases.services import acquire_lease, forget_leases
 from tracking.models import FileChange
-from tracking.selectors.changes import count_in_last_hour, list_changes
-from tracking.selectors.leases import count_by_agent, list_leases
-from tracking.selectors.locks import check_lock
-from tracking.selectors.resources import list_resources
-from tracking.services.changes import record_change_batch
-from tracking.services.leases import acquire_lease, forget_leases
 
 NEWEST = "tracking_change_newest"
 CHANGES: list[tuple[dict[str, Any], str]] = [

@@ -9,10 +9,10 @@ from ctxhub.core.accounts.services.projects import create_project
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import Caller, acting
 from ctxhub.core.models import Agent, Event, Layer, Project, Tally
+from tracking.changes.services import record_change
+from tracking.leases.queries import list_leases
+from tracking.leases.services import acquire_lease
 from tracking.models import ChangeKind, FileChange, Lease, LeasePath, Resource
-from tracking.selectors.leases import list_leases
-from tracking.services.changes import record_change
-from tracking.services.leases import acquire_lease
 
 pytestmark = pytest.mark.usefixtures("index_is_kept")
 

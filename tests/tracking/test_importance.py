@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tracking.importance import ImportanceFacts, importance_of
+from tracking.files.importance import ImportanceFacts, importance_of
 from tracking.models import AccessKind, ResourceType
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)

@@ -9,8 +9,8 @@ from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Event, Project, Tally
 from ctxhub.core.text.globs import overlap
 from tests.crowd import Crowd, ToolCall
+from tracking.leases.services import acquire_lease
 from tracking.models import FileChange, Lease, LeasePath, Resource
-from tracking.services.leases import acquire_lease
 
 AGENTS = 12
 ROUNDS = 6

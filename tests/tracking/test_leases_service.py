@@ -22,16 +22,10 @@ from ctxhub.core.toolbox.dispatch import call
 from messaging.models import Message
 from tests.tables import dump_project
 from tests.timing import cpu_seconds
+from tracking.leases.granting import Lasting, grant_lease
+from tracking.leases.queries import list_leases
+from tracking.leases.services import acquire_lease, release_by_force, release_leases, renew_lease
 from tracking.models import Lease, LeasePath
-from tracking.selectors.leases import list_leases
-from tracking.services.granting import grant_lease
-from tracking.services.lease_times import Lasting
-from tracking.services.leases import (
-    acquire_lease,
-    release_by_force,
-    release_leases,
-    renew_lease,
-)
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
 MINUTE = timedelta(minutes=1)
@@ -669,7 +663,7 @@ def test_globs_are_compared_before_the_write_lock(
             yield
             held.append(cpu_seconds() - began)
 
-    monkeypatch.setattr("tracking.services.leases.write_transaction", measured)
+    monkeypatch.setattr("tracking.leases.services.write_transaction", measured)
     for n in range(3):
         lease(ada, *hostile("*[a-m{}]", f"{n}x", 10))
     assert lease(ben, *hostile("?*[!{}]", "y", 10))
@@ -693,7 +687,7 @@ def test_leases_granted_meanwhile_are_compared_too(
             yield
 
     overtaking: list[bool] = []
-    monkeypatch.setattr("tracking.services.leases.write_transaction", overtaken)
+    monkeypatch.setattr("tracking.leases.services.write_transaction", overtaken)
     with pytest.raises(Conflict, match="leased by 'ada'"):
         lease(ben, "src/c", *(f"c/{n}/*" for n in range(9)))
     assert wanted == []
@@ -710,7 +704,7 @@ def test_who_is_overtaken_again_and_again_is_told_to_try_again(
                 grant_lease(ada, Holder("ada"), [f"*/{n}/{i}*" for i in range(10)], Lasting(MINUTE), True, "")
             yield
 
-    monkeypatch.setattr("tracking.services.leases.write_transaction", overtaken)
+    monkeypatch.setattr("tracking.leases.services.write_transaction", overtaken)
     with pytest.raises(LimitReached, match="faster than") as raised:
         lease(ben, "y/*")
     assert raised.value.details["retry_after"] == 1

@@ -15,10 +15,10 @@ from ctxhub.core.models import Event, HeardSession
 from sessions.checks.check import check
 from sessions.models import AgentSession
 from sessions.windows.beginning import begin_session
+from tracking.changes.locks import check_lock
+from tracking.leases.queries import list_leases
+from tracking.leases.services import acquire_lease, release_leases, renew_lease
 from tracking.models import Lease
-from tracking.selectors.leases import list_leases
-from tracking.selectors.locks import check_lock
-from tracking.services.leases import acquire_lease, release_leases, renew_lease
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
 FILE = "src/api/auth.py"

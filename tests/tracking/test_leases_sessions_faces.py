@@ -18,7 +18,7 @@ from tests.hub import LiveHub, McpClient, RestClient
 from tests.periodic import prevent_periodic_work
 from tests.stdio import stdio_hub
 from tests.timing import wait_until
-from tracking.services.leases import acquire_lease, release_leases
+from tracking.leases.services import acquire_lease, release_leases
 
 FILE = "src/api/auth.py"
 HEADER = "Ctxhub-Session"

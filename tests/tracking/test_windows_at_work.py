@@ -14,8 +14,8 @@ import time_machine
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import Conflict
 from tests.hub import LiveHub
+from tracking.leases.services import acquire_lease
 from tracking.models import Lease
-from tracking.services.leases import acquire_lease
 
 WINDOWS = [f"claude-{n}" for n in range(20)]
 SUBAGENTS = [f"claude-{n}/part-{n % 3}" for n in range(10)]

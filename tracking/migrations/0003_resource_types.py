@@ -4,7 +4,7 @@ from typing import Any
 
 from django.db import migrations
 
-from tracking.models.resource import ResourceType, type_of_path
+from tracking.files.models import ResourceType, type_of_path
 
 AT_ONCE = 2_000
 

@@ -16,11 +16,11 @@ from ctxhub.importers.shared.normalising import Normaliser
 from ctxhub.importers.shared.report import Report
 from ctxhub.importers.shared.vocabulary import Vocabulary, Wanted
 from ctxhub.importers.sqlew.rows import OldChange
-from tracking.history.changes import HISTORY, new_changes
+from tracking.changes.history import HISTORY, new_changes
+from tracking.changes.rows import CHANGES, ChangeRow
+from tracking.files.paths import clean_file
+from tracking.files.rows import find_resources, make_resources
 from tracking.models import ChangeKind, FileChange
-from tracking.selectors.paths import clean_file
-from tracking.sql.changes import CHANGES, ChangeRow
-from tracking.sql.resources import find_resources, make_resources
 
 Identity = tuple[str, str, int, datetime]
 """Path, case-folded agent, kind, time: identifies a change, since sqlew's ids are not kept."""

@@ -10,7 +10,7 @@ from ctxhub.core.kit.sql import chunks
 from ctxhub.core.models import Project
 from ctxhub.core.text.sentences import in_one_line, shortened
 from messaging.messages.services import send_message_batch
-from tracking.sql.leases import LeaseRow
+from tracking.leases.rows import LeaseRow
 
 AT_ONCE = 50
 PATHS_CHARACTERS = 200

@@ -1,0 +1,1 @@
+"""Changes of files: who did what to which, and when."""

@@ -1,0 +1,68 @@
+"""File change admin: list and read only pages."""
+
+from typing import Any
+
+from django.contrib import admin
+from django.db.models import QuerySet
+from django.db.models.functions import Left
+from django.http import HttpRequest
+from django.utils.safestring import SafeString
+from unfold.contrib.filters.admin import ChoicesDropdownFilter
+from unfold.decorators import display
+
+from ctxhub.core.admin import refs
+from ctxhub.core.admin.base import Menu
+from ctxhub.core.admin.columns import PREVIEW_CHARACTERS, mono, preview, time_in_full
+from ctxhub.core.admin.filters import AgentFilter, LayerFilter, ProjectFilter
+from ctxhub.core.admin.logged import LoggedAdmin
+from ctxhub.core.templatetags.moments import moment
+from tracking.files.file_rows import FileRowsAdmin, FilesOfFilter
+from tracking.models import FileChange
+
+CHANGE_COLOURS = {"created": "success", "modified": "info", "deleted": "danger"}
+
+
+@admin.register(FileChange)
+class FileChangeAdmin(FileRowsAdmin, LoggedAdmin):
+    menu = Menu("Activity", "edit_document")
+    ref_kind = "change"
+    when_empty = "Agents record what they did to files with file record."
+
+    list_display = ("when", "by", "what", "file", "layer", "begins")
+    list_display_links = ("when",)
+    list_filter = (ProjectFilter, AgentFilter, LayerFilter, ("change", ChoicesDropdownFilter), FilesOfFilter)
+    list_select_related = ("project", "agent", "layer")
+    search_fields = ("resource__path",)
+    date_hierarchy = "at"
+    ordering = ("-at", "-pk")
+    fields = ("project", "file", "what", "layer", "by", "happened", "description")
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[FileChange]:
+        """Defers the long texts: the list shows only how each begins, the detail page loads the full text.
+
+        Resources are not joined: SQLite then walks them all, and sorts their changes.
+        """
+        rows: QuerySet[FileChange] = super().get_queryset(request)
+        begins = Left("description", 2 * PREVIEW_CHARACTERS)
+        return rows.defer("description").annotate(beginning=begins).prefetch_related("resource")
+
+    @display(description="When", ordering="at")
+    def when(self, change: FileChange) -> SafeString | str:
+        return moment(change.at)
+
+    @display(description="Change", ordering="change", label=CHANGE_COLOURS)
+    def what(self, change: FileChange) -> str:
+        return change.get_change_display()
+
+    @display(description="File", ordering="resource__path")
+    def file(self, change: FileChange) -> SafeString:
+        return mono(change.resource.path)
+
+    @display(description="Description")
+    def begins(self, change: Any) -> SafeString | str:
+        return preview(change.beginning)
+
+    happened = time_in_full("at", "When")
+
+
+refs.vocabulary_lists.append("admin:tracking_filechange_changelist")

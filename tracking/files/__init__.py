@@ -1,0 +1,1 @@
+"""Files of the repository that agents touched: contents, importance, marks."""

@@ -1,0 +1,1 @@
+"""Leases: paths that an agent has reserved for a while."""

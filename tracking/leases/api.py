@@ -1,0 +1,50 @@
+"""REST views of leases: list, detail, acquire, renew and release."""
+
+from typing import Any
+
+from ctxhub.core.api.operations import CREATED_OR_FOUND, deletes, lists, performs, reads, writes
+from ctxhub.core.api.takes import takes
+from ctxhub.core.api.views import ProjectViewSet
+from ctxhub.core.kit.caller import WRITE
+from tracking.leases import queries
+from tracking.leases.granting import LeaseAnswer, LeasedAnswer
+
+
+class Leased(queries.Lease, LeasedAnswer):
+    """A lease, and what the write answers beside it."""
+
+
+class Renewed(queries.Lease, LeaseAnswer):
+    """A lease, and what the write answers beside it."""
+
+
+class LeaseViewSet(ProjectViewSet):
+    scopes = {"destroy": WRITE}
+    named_by = "lease_id"
+
+    def item(self, lease_id: int) -> dict[str, Any]:
+        return queries.lease_item(queries.get_lease(self.project_id, lease_id))
+
+    list = lists(takes("file", "leases"), queries.ListedLease, says="Live leases, soonest to expire first.")
+    create = writes(
+        takes("file", "lease"),
+        Leased,
+        statuses=CREATED_OR_FOUND,
+        says="Reserve paths, or extend your live lease on them (200); 409 names who holds what until when.",
+    )
+    retrieve = reads(queries.Lease, kind="lease", says="One lease, also one that has ended.")
+    partial_update = writes(
+        takes("file", "renew", at="lease_id"),
+        Renewed,
+        says="Renew your live lease: it lasts that long from now.",
+    )
+    destroy = deletes(
+        takes("file", "release", at="lease_id", without=["paths", "all"]),
+        says="Release your lease; with `force` another agent's.",
+    )
+
+
+class ReleaseViewSet(ProjectViewSet):
+    create = performs(
+        takes("file", "release", example={"all": True}), says="Release all your leases, or one."
+    )

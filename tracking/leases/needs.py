@@ -1,0 +1,206 @@
+"""Leases that wait for a person, and what the first page says of them."""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+
+from django.db.models import Min
+
+from ctxhub.core.admin.needs import sources
+from ctxhub.core.admin.needs.sources import (
+    SHOWN,
+    Ago,
+    Button,
+    Files,
+    Found,
+    Link,
+    Name,
+    Need,
+    Part,
+    Reader,
+    Since,
+)
+from ctxhub.core.kit import clock, sql
+from ctxhub.core.kit.caller import ADMIN
+from ctxhub.core.kit.frozen import frozen
+from ctxhub.core.kit.priority import Priority
+from ctxhub.core.text.plurals import counted, often
+from tracking.leases.granting import MOST_LIVE
+from tracking.leases.queries import SILENT_AFTER
+from tracking.models import Lease
+
+# Live leases of some projects. The first condition is said as in the index tracking_lease_live.
+_LIVE = "l.released_at IS NULL AND l.expires_at > %s AND {among}"
+
+
+@frozen
+class Holder:
+    """An agent and its live leases. `seen_at`: when it was last seen, else when it took the first of them.
+
+    `refused`: how often others were refused because of them. `holders`: how many agents there are like it.
+    """
+
+    project_id: int
+    agent_id: int
+    name: str
+    seen_at: datetime
+    leases: int
+    refused: int
+    holders: int
+
+
+def read_silent_holders(
+    project_ids: Sequence[int], silent_since: datetime, now: datetime, limit: int
+) -> list[Holder]:
+    """The holders of live leases that were not seen since; those in the way of others first."""
+    among, values = sql.among("l.project_id", project_ids)
+    refused = "SELECT sum(r.count) FROM core_refusal r WHERE r.project_id = l.project_id AND r.ref = {ref}"
+    ref = "'lease:' || l.id"
+    found = sql.rows(
+        f"""
+        WITH held AS (
+            SELECT l.project_id, l.agent_id, a.name, coalesce(a.last_seen_at, l.created_at) AS seen_at,
+                coalesce(({refused.format(ref=ref)}), 0) AS refused
+            FROM tracking_lease l JOIN core_agent a ON a.id = l.agent_id
+            WHERE {_LIVE.format(among=among)} AND (a.last_seen_at IS NULL OR a.last_seen_at < %s))
+        SELECT project_id, agent_id, name, min(seen_at), count(*), sum(refused), count(*) OVER ()
+        FROM held GROUP BY project_id, agent_id, name
+        ORDER BY CASE WHEN sum(refused) > 0 THEN 0 ELSE 1 END, min(seen_at), agent_id LIMIT %s""",
+        [sql.stored_time(now), *values, sql.stored_time(silent_since), limit],
+    )
+    return [_holder(row) for row in found]
+
+
+def read_full_holders(project_ids: Sequence[int], at_least: int, now: datetime, limit: int) -> list[Holder]:
+    """The holders of so many live leases, the one with most first."""
+    among, values = sql.among("l.project_id", project_ids)
+    found = sql.rows(
+        f"""
+        SELECT l.project_id, l.agent_id, min(a.name), max(l.created_at), count(*), 0, count(*) OVER ()
+        FROM tracking_lease l JOIN core_agent a ON a.id = l.agent_id
+        WHERE {_LIVE.format(among=among)} GROUP BY l.project_id, l.agent_id HAVING count(*) >= %s
+        ORDER BY count(*) DESC, l.agent_id LIMIT %s""",
+        [sql.stored_time(now), *values, at_least, limit],
+    )
+    return [_holder(row) for row in found]
+
+
+def _holder(row: sql.Row) -> Holder:
+    project_id, agent_id, name, seen_at, leases, refused, holders = row
+    return Holder(project_id, agent_id, name, sql.read_time(seen_at), leases, int(refused), holders)
+
+
+# Of one holder, in one form.
+RELEASED_AT_ONCE = 50
+
+HeldLease = tuple[int, str]
+"""The id of a lease, and the first of its paths."""
+
+
+def find_silent_holders(project_ids: Sequence[int], silent_after: timedelta, *, at_most: int) -> list[Holder]:
+    """The holders of live leases that were not seen for so long; those in the way of others first."""
+    now = clock.now()
+    return read_silent_holders(project_ids, now - silent_after, now, at_most)
+
+
+def find_full_holders(project_ids: Sequence[int], *, at_least: int, at_most: int) -> list[Holder]:
+    """The holders of so many live leases, the one with most first."""
+    return read_full_holders(project_ids, at_least, clock.now(), at_most)
+
+
+def live_leases_of(agent_ids: Sequence[int], *, limit_of_each: int) -> Mapping[int, Sequence[HeldLease]]:
+    """The live leases by agent, at most `limit_of_each` of each, the oldest first."""
+    if not agent_ids:
+        return {}
+    live = Lease.unscoped.filter(agent__in=agent_ids, released_at=None, expires_at__gt=clock.now())
+    named = live.order_by("pk").annotate(path=Min("paths__pattern"))
+    held: dict[int, list[HeldLease]] = defaultdict(list)
+    for agent_id, lease_id, path in named.values_list("agent_id", "pk", "path"):
+        if len(held[agent_id]) < limit_of_each:
+            held[agent_id].append((lease_id, path))
+    return held
+
+
+LIST = "tracking_lease"
+NEARLY = 0.9
+
+
+# -- Silent holders --------------------------------------------------------------------------------
+
+
+def silent_holders(reader: Reader) -> Found:
+    holders = find_silent_holders(reader.project_ids, SILENT_AFTER, at_most=SHOWN)
+    held = live_leases_of([each.agent_id for each in holders], limit_of_each=RELEASED_AT_ONCE)
+    return Found(
+        [_silent_need(each, held[each.agent_id], reader) for each in holders if held.get(each.agent_id)],
+        holders[0].holders if holders else 0,
+        "leaseholders",
+        "that fell silent",
+        reader.list_url(LIST, state="live"),
+    )
+
+
+def _silent_need(holder: "Holder", leases: Sequence[HeldLease], reader: Reader) -> Need:
+    ids = ",".join(str(lease_id) for lease_id, _ in leases)
+    release = Button("Release", reader.button_url(f"{LIST}_release", holder.project_id), "leases", ids, ADMIN)
+    return Need(
+        f"silent-{holder.agent_id}",
+        holder.project_id,
+        Priority.HIGH if holder.refused else Priority.MEDIUM,
+        "lock_clock",
+        _silent(holder, leases[0][1]),
+        holder.seen_at,
+        [Link("Open", _url(holder, reader)), release],
+    )
+
+
+def _silent(holder: "Holder", path: str) -> list[Part]:
+    others = f" and {counted(holder.leases - 1, 'more leases')}" if holder.leases > 1 else ""
+    refused = f"; others were refused {often(holder.refused)}" if holder.refused else ""
+    return [
+        Name(holder.name, holder.agent_id),
+        " holds ",
+        Files(path),
+        others,
+        " and is silent ",
+        Since(holder.seen_at),
+        refused,
+    ]
+
+
+def _url(holder: "Holder", reader: Reader) -> str:
+    return reader.list_url(LIST, holder.project_id, state="live", agent=holder.name)
+
+
+# -- Holders of very many --------------------------------------------------------------------------
+
+
+def full_holders(reader: Reader) -> Found:
+    holders = find_full_holders(reader.project_ids, at_least=round(MOST_LIVE * NEARLY), at_most=SHOWN)
+    return Found(
+        [_full_need(each, reader) for each in holders],
+        holders[0].holders if holders else 0,
+        "limits",
+        "of leases nearly reached",
+        reader.list_url(LIST, state="live"),
+    )
+
+
+def _full_need(holder: "Holder", reader: Reader) -> Need:
+    is_full = holder.leases >= MOST_LIVE
+    return Need(
+        f"full-{holder.agent_id}",
+        holder.project_id,
+        Priority.HIGH if is_full else Priority.MEDIUM,
+        "speed",
+        [
+            Name(holder.name, holder.agent_id),
+            f" holds {holder.leases} leases of at most {MOST_LIVE}, the last one taken ",
+            Ago(holder.seen_at),
+        ],
+        holder.seen_at,
+        [Link("Open", _url(holder, reader))],
+    )
+
+
+sources.sources += [silent_holders, full_holders]

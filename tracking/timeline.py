@@ -1,0 +1,126 @@
+"""What leases and file changes add to the timeline: bars, and the files changed by folder."""
+
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import NamedTuple
+
+from django.db.models import Count
+from django.db.models.functions import Coalesce
+
+from ctxhub.core.admin.timeline.periods import Period
+from ctxhub.core.admin.timeline.sources import Account, Additions, Bar, sources
+from ctxhub.core.admin.urls import in_project, list_url, row_urls
+from ctxhub.core.kit import clock
+from ctxhub.core.kit.frozen import frozen
+from ctxhub.core.models import Project
+from tracking.leases.queries import is_silent
+from tracking.models import FileChange, Lease, LeasePath
+
+LEASES_SHOWN = 300
+CHANGES_READ = 2_000
+FOLDERS_SHOWN, FILES_NAMED = 8, 3
+
+
+@frozen
+class Folder:
+    """The files of a folder that an agent changed. `files` names some of them, `more` counts the others."""
+
+    path: str
+    changes: int
+    files: Sequence[str]
+    more: int
+    url: str
+
+
+class Taken(NamedTuple):
+    """A lease of the period. `ends_at`: when it was released or expires."""
+
+    id: int
+    agent_id: int
+    agent: str
+    seen_at: datetime | None
+    exclusive: bool
+    begins_at: datetime
+    ends_at: datetime
+
+
+def leases_and_changes(project: Project, period: Period) -> Additions:
+    return Additions(bars=_lease_bars(project, period), accounts=_changed_files(project, period))
+
+
+def _lease_bars(project: Project, period: Period) -> list[Bar]:
+    """The newest 300 leases of the period, from taken to their end, or to now if they are live."""
+    leases = _leases(project, period)
+    paths = _paths(project, [lease.id for lease in leases])
+    url_of = row_urls("admin:tracking_lease_change")
+    now = clock.now()
+    return [
+        Bar(
+            lease.agent_id,
+            lease.begins_at,
+            min(lease.ends_at, now),
+            f"{lease.agent}: {', '.join(sorted(paths[lease.id]))[:200]}",
+            url_of(lease.id),
+            _role(lease, now),
+        )
+        for lease in leases
+    ]
+
+
+def _leases(project: Project, period: Period) -> list[Taken]:
+    ends_at = Coalesce("released_at", "expires_at")
+    leases = Lease.objects.in_project(project.pk).filter(created_at__lt=period.end)
+    shown = leases.annotate(ends_at=ends_at).filter(ends_at__gt=period.begin).order_by("-pk")
+    columns = ("pk", "agent_id", "agent__name", "agent__last_seen_at", "exclusive", "created_at", "ends_at")
+    return [Taken(*row) for row in shown.values_list(*columns)[:LEASES_SHOWN]]
+
+
+def _paths(project: Project, lease_ids: Sequence[int]) -> Mapping[int, Sequence[str]]:
+    paths: dict[int, list[str]] = defaultdict(list)
+    found = LeasePath.objects.in_project(project.pk).filter(lease__in=lease_ids).order_by()
+    for lease_id, pattern in found.values_list("lease_id", "pattern"):
+        paths[lease_id].append(pattern)
+    return paths
+
+
+def _role(lease: Taken, now: datetime) -> str:
+    if lease.ends_at > now and is_silent(lease.seen_at, now):
+        return "silent"
+    return "exclusive" if lease.exclusive else "shared"
+
+
+def _changed_files(project: Project, period: Period) -> list[Account]:
+    """For each agent, the folders in which it changed most, of the period's newest changes."""
+    changes = FileChange.objects.in_project(project.pk).filter(at__gte=period.begin, at__lt=period.end)
+    newest = changes.order_by("-at", "-pk").values("pk")[:CHANGES_READ]
+    counted = FileChange.objects.in_project(project.pk).filter(pk__in=newest).order_by()
+    by_agent: dict[int | None, Counter[str]] = defaultdict(Counter)
+    for agent_id, path, count in counted.values_list("agent_id", "resource__path").annotate(Count("pk")):
+        by_agent[agent_id][path] += count
+    page = list_url("tracking_filechange")
+    return [_account(project, page, agent_id, files) for agent_id, files in by_agent.items()]
+
+
+def _account(project: Project, page: str, agent_id: int | None, files: Mapping[str, int]) -> Account:
+    folders: dict[str, Counter[str]] = defaultdict(Counter)
+    for path, count in files.items():
+        folder, _, name = path.rpartition("/")
+        folders[folder][name] += count
+    largest = sorted(folders.items(), key=lambda each: (-each[1].total(), each[0]))
+    return Account(
+        agent_id,
+        "Files",
+        "ctxhub/timeline_files.html",
+        [_folder(project, page, path, names) for path, names in largest[:FOLDERS_SHOWN]],
+        more=max(len(largest) - FOLDERS_SHOWN, 0),
+    )
+
+
+def _folder(project: Project, page: str, path: str, names: Counter[str]) -> Folder:
+    named = [name for name, _ in names.most_common(FILES_NAMED)]
+    url = in_project(page, project, q=f"{path}/" if path else named[0])
+    return Folder(path, names.total(), named, len(names) - len(named), url)
+
+
+sources.append(leases_and_changes)
