@@ -1,4 +1,4 @@
-"""Imports the models of all families, so that Django finds them."""
+"""Imports the models of all nouns, so that Django finds them."""
 
 from memory.constraints.models import Constraint, ConstraintScope, ConstraintStatus, ConstraintTag
 from memory.contexts.models import Context, ContextTag

@@ -1,4 +1,4 @@
-"""Imports the models of all families, so that Django finds them."""
+"""Imports the models of all nouns, so that Django finds them."""
 
 from sessions.accesses.models import Access, Mode, ResourceDependency, SessionResource
 from sessions.given.models import Briefing, BriefingItem, Writing

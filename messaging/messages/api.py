@@ -10,8 +10,8 @@ from ctxhub.core.api.takes import takes
 from ctxhub.core.api.views import ProjectViewSet
 from ctxhub.core.toolbox.argument_types import About, Time, one_of
 from messaging.messages import queries
+from messaging.messages.models import OWED
 from messaging.messages.queries import HeldBy, Message, State, WholeMessage
-from messaging.messages.rows import OWED
 from messaging.messages.services import SendAnswer, send_message_batch
 
 

@@ -1,6 +1,7 @@
 """A message, its deliveries to recipients, and the results of requests."""
 
 from collections.abc import Iterable
+from datetime import datetime
 from typing import Any
 
 from django.db import models
@@ -132,16 +133,29 @@ class Message(ProjectRow):
 
 URGENT = Priority.HIGH  # And above.
 
-# What is still missing from a recipient: see rules.py.
+# What is still missing from a recipient, in SQL and as a rule.
 READ_OWED = models.Q(owed=True, read_at=None, priority__gte=URGENT)
 ACK_OWED = models.Q(owed=True, acked_at=None, message__ack=True)
+READ, ACK = "read", "ack"
+OWED = (READ, ACK)
+
+
+def owes(
+    *, owed: bool, ack: bool, priority: int, read_at: datetime | None, acked_at: datetime | None
+) -> str | None:
+    """What is missing from a recipient: an acknowledgement, which is a reading too, or an urgent reading."""
+    if not owed:
+        return None
+    if ack and acked_at is None:
+        return ACK
+    return READ if priority >= URGENT and read_at is None else None
 
 
 class Delivery(ProjectRow):
     """The recipient is stored by name: addressing a name creates no agent. An agent reads what has its name.
 
     `owed`: the recipient is to read it if it is urgent, and to acknowledge it if that is asked. A message to
-    everyone is not owed by agents that were not seen in the week before it; see sql/deliveries.py.
+    everyone is not owed by agents that were not seen in the week before it; see deliveries.py.
     Type, state, priority and time are copied from the message, so that an inbox is one index scan.
     """
 

@@ -25,8 +25,8 @@ from ctxhub.core.registry import find_noun
 from ctxhub.core.toolbox.argument_types import About, Time, one_of
 from messaging.messages.deliveries import with_results
 from messaging.messages.inputs import LARGEST_ID
-from messaging.messages.models import ACK_OWED, READ_OWED
-from messaging.messages.rows import MESSAGES, MessageRow, owes, read_thread
+from messaging.messages.models import ACK_OWED, READ_OWED, owes
+from messaging.messages.rows import MESSAGES, MessageRow, read_thread
 from messaging.models import Delivery, MessageType, RequestState
 
 STATES = [str(state.label) for state in RequestState if state]

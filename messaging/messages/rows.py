@@ -9,23 +9,7 @@ from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.kit.holder import Holder
 from ctxhub.core.kit.priority import Priority
 from ctxhub.core.kit.rows import BareRow, Computed, Table
-from messaging.messages.models import URGENT
 from messaging.models import Message, MessageType, RequestState
-
-READ, ACK = "read", "ack"
-OWED = (READ, ACK)
-
-
-def owes(
-    *, owed: bool, ack: bool, priority: int, read_at: datetime | None, acked_at: datetime | None
-) -> str | None:
-    """What is missing from a recipient: an acknowledgement, which is a reading too, or an urgent reading."""
-    if not owed:
-        return None
-    if ack and acked_at is None:
-        return ACK
-    return READ if priority >= URGENT and read_at is None else None
-
 
 TYPE_LABELS = {int(value): str(label) for value, label in MessageType.choices}
 PRIORITY_LABELS = {int(value): str(label) for value, label in Priority.choices}

@@ -11,11 +11,19 @@ NOUNS = (
     *("memory/constraints", "memory/decisions", "memory/templates"),
     *("memory/memories", "memory/contexts", "memory/relationships"),
     *("memory/scratchpads", "memory/snapshots", "sessions/sittings"),
+    *("messaging/messages", "tracking/changes", "tracking/leases"),
 )
 TESTED_BY_FACE = [folder for folder in NOUNS if folder.startswith("memory/")]
 # Nouns without tools of their own, and what several nouns or actions share.
 OTHERS = (
-    *("memory/workflows", "sessions/accesses", "sessions/windows", "sessions/prioritize"),
+    *(
+        "memory/workflows",
+        "tracking/files",
+        "tracking/board",
+        "sessions/accesses",
+        "sessions/windows",
+        "sessions/prioritize",
+    ),
     *("sessions/briefs", "sessions/checks", "sessions/nudges", "sessions/given"),
     *("memory/statistics", "memory/suggestions", "memory/capture", "memory/grep", "memory/predictions"),
 )
