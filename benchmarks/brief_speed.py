@@ -76,7 +76,7 @@ def _seed(prose: Prose, size: int) -> tuple["Caller", Sequence[str]]:
 
     from benchmarks.seeding import register, tidy
     from benchmarks.seeding_work import seed_work
-    from ctxhub.core.accounts.services.projects import create_project
+    from ctxhub.core.accounts.projects import create_project
     from ctxhub.core.kit.caller import Caller
 
     call_command("migrate", verbosity=0)
@@ -247,7 +247,7 @@ def _nudges(caller: "Caller") -> None:
     """Over REST in this process, since it has no tool; beside `me`, which does no work of its own."""
     from django.test import Client
 
-    from ctxhub.core.accounts.services.access_tokens import create_token
+    from ctxhub.core.accounts.access_tokens import create_token
 
     token = create_token(project=caller.project, name="bench", agent=READER).secret
     logging.getLogger("django.request").setLevel(logging.ERROR)
@@ -264,7 +264,7 @@ def _nudges(caller: "Caller") -> None:
 
 def _gets(caller: "Caller", refs: Sequence[str]) -> None:
     """`get` of one memory with and without recording what was given, in turns."""
-    from ctxhub.core.accounts.services.config import set_config
+    from ctxhub.core.accounts.config import set_config
     from ctxhub.core.kit.errors import InvalidInput
     from ctxhub.core.toolbox import dispatch
 

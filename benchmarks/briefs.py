@@ -100,7 +100,7 @@ def seed_team(rows: Sequence[TaskRow]) -> tuple["Caller", dict[str, str]]:
     from django.core.management import call_command
 
     from benchmarks.seeding import tidy
-    from ctxhub.core.accounts.services.projects import create_project
+    from ctxhub.core.accounts.projects import create_project
     from ctxhub.core.kit.caller import Caller
 
     call_command("migrate", verbosity=0)

@@ -34,8 +34,8 @@ def main() -> None:
     import django
 
     django.setup()
-    from ctxhub.core.accounts.services.access_tokens import create_token
-    from ctxhub.core.accounts.services.projects import create_project
+    from ctxhub.core.accounts.access_tokens import create_token
+    from ctxhub.core.accounts.projects import create_project
     from ctxhub.core.kit.caller import READ, WRITE, Caller
     from tests.hostile_calls import READS, WRITES, store_what_calls_name
     from tests.hub import McpClient

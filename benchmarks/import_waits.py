@@ -32,7 +32,7 @@ Waits = Mapping[str, Sequence[float]]
 def measure(hub: Hub, decisions: int, events: int) -> Iterator[str]:
     from django.core.management import call_command
 
-    from ctxhub.core.accounts.services.projects import create_project
+    from ctxhub.core.accounts.projects import create_project
     from ctxhub.core.models import Project
     from ctxhub.core.transfer.exporting import lines_of
     from ctxhub.core.transfer.importing import Target, import_file

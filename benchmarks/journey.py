@@ -100,7 +100,7 @@ def _caller() -> "Caller":
     from django.core.management import call_command
 
     from benchmarks.seeding import register
-    from ctxhub.core.accounts.services.projects import create_project
+    from ctxhub.core.accounts.projects import create_project
     from ctxhub.core.kit.caller import Caller
 
     call_command("migrate", verbosity=0)

@@ -82,7 +82,7 @@ def main() -> None:
 def _fill() -> "Caller":
     from django.core.management import call_command
 
-    from ctxhub.core.accounts.services.projects import create_project
+    from ctxhub.core.accounts.projects import create_project
     from ctxhub.core.kit.caller import Caller
     from memory.memories.services import add_memory
 

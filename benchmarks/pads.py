@@ -80,7 +80,7 @@ def _fill(size: int) -> list[int]:
     from django.core.management import call_command
 
     from benchmarks.seeding import tidy
-    from ctxhub.core.accounts.services.projects import create_project
+    from ctxhub.core.accounts.projects import create_project
     from ctxhub.core.kit.caller import Caller
     from memory.scratchpads.services import create_scratchpad
     from memory.workflows.services import create_workflow

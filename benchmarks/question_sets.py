@@ -71,7 +71,7 @@ def ask_set(name: str, *, aside: bool) -> tuple[list[SearchResult], list[SearchR
 
 def search_of(name: str, hub: HubRows) -> Callable[[str], list[str]]:
     """A search of a new project with the rows of the hub."""
-    from ctxhub.core.accounts.services.projects import create_project
+    from ctxhub.core.accounts.projects import create_project
     from ctxhub.core.kit.caller import Caller
     from ctxhub.core.search.selectors.search import search
 

@@ -110,7 +110,7 @@ def _semantic(search: Search) -> Search:
 
 def write_entries(entries: Sequence[Entry]) -> tuple[int, dict[str, str]]:
     """Store every entry as a row of its kind; return the project and the id of each entry by its ref."""
-    from ctxhub.core.accounts.services.projects import create_project
+    from ctxhub.core.accounts.projects import create_project
     from ctxhub.core.kit.caller import Caller
 
     caller = Caller(project=create_project(slug="bench"), agent="bench", keeps_secrets=True)

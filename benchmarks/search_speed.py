@@ -72,7 +72,7 @@ def seed(size: int) -> "Caller":
 
     from benchmarks.brief_speed import READER, _decisions
     from benchmarks.seeding import register, tidy
-    from ctxhub.core.accounts.services.projects import create_project
+    from ctxhub.core.accounts.projects import create_project
     from ctxhub.core.kit.caller import Caller
 
     call_command("migrate", verbosity=0)

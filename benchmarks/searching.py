@@ -41,7 +41,7 @@ def _fill(prose: Prose, size: int, projects: int) -> tuple[list["Caller"], int]:
     from django.core.management import call_command
 
     from benchmarks.seeding import tidy
-    from ctxhub.core.accounts.services.projects import create_project
+    from ctxhub.core.accounts.projects import create_project
     from ctxhub.core.kit.caller import Caller
     from memory.decisions.services import set_decision_batch
 

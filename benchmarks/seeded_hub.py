@@ -49,8 +49,8 @@ READING = ("get", "search", "inbox", "updates", "brief")
 
 def seed(decisions: int = DECISIONS, events: int = EVENTS, *, hours: int = HOURS) -> "Project":
     """Fill the database of Django's settings, with the work of the last `hours`."""
-    from ctxhub.core.accounts.services.projects import create_project
-    from ctxhub.core.events.services.cleanup import cleanup
+    from ctxhub.core.accounts.projects import create_project
+    from ctxhub.core.events.cleanup import cleanup
     from ctxhub.core.kit.caller import Caller
     from ctxhub.core.models import Layer
 
@@ -107,7 +107,7 @@ def _add_needs(callers: Sequence["Caller"], now: datetime) -> None:
 
 def _add_refusals(callers: Sequence["Caller"], leases: Sequence[int], now: datetime) -> None:
     """Forty a day; lately because of the leases of silent agents."""
-    from ctxhub.core.refusals.sql import Counted, Key, add_refusals
+    from ctxhub.core.refusals.services import Counted, Key, add_refusals
 
     random, counts = Random(4), {}
     for number in range(40 * DAYS):
@@ -122,7 +122,7 @@ def _add_refusals(callers: Sequence["Caller"], leases: Sequence[int], now: datet
 
 def _add_use(project: "Project", now: datetime) -> None:
     """The tokens of each agent, operation and hour, and questions that found nothing."""
-    from ctxhub.core.use.sql import AskedTimes, Counted, Key, add_empty_searches, add_use
+    from ctxhub.core.use.queries import AskedTimes, Counted, Key, add_empty_searches, add_use
 
     random, this_hour = Random(5), now.replace(minute=0, second=0, microsecond=0)
     counts = {}

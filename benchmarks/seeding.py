@@ -61,8 +61,8 @@ def items_of(size: int) -> Iterator[dict[str, Any]]:
 
 def seed(size: int) -> str:
     """Fill the database of Django's settings; return a token that reads and writes."""
-    from ctxhub.core.accounts.services.access_tokens import create_token
-    from ctxhub.core.accounts.services.projects import create_project
+    from ctxhub.core.accounts.access_tokens import create_token
+    from ctxhub.core.accounts.projects import create_project
     from ctxhub.core.kit.caller import Caller
     from ctxhub.core.kit.transactions import write_transaction
     from ctxhub.core.models import Layer
@@ -86,7 +86,7 @@ def seed(size: int) -> str:
 
 def register(caller: "Caller") -> "Caller":
     """Register the agent, so that it gets messages to everyone."""
-    from ctxhub.core.accounts.services.agents import touch_agent
+    from ctxhub.core.accounts.agents import touch_agent
 
     touch_agent(caller)
     return caller

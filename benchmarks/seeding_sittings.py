@@ -30,7 +30,7 @@ Values = dict[str, Any]
 
 
 def make_project(slug: str) -> "Caller":
-    from ctxhub.core.accounts.services.projects import create_project
+    from ctxhub.core.accounts.projects import create_project
     from ctxhub.core.kit.caller import Caller
 
     return Caller(project=create_project(slug=slug), agent="agent-0")
@@ -345,7 +345,7 @@ def _add_accesses(
 def _add_agents(caller: "Caller") -> list[int]:
     from ctxhub.core.kit import clock
     from ctxhub.core.kit.transactions import write_transaction
-    from ctxhub.core.vocabulary.services.names import register_agent
+    from ctxhub.core.vocabulary.names import register_agent
 
     with write_transaction(caller.project_id):
         return [register_agent(replace(caller, agent=f"agent-{n}"), clock.now()) for n in range(AGENTS)]

@@ -40,7 +40,7 @@ def _fill(prose: Prose, size: int, projects: int) -> dict["Caller", list[int]]:
     from django.core.management import call_command
 
     from benchmarks.seeding import tidy
-    from ctxhub.core.accounts.services.projects import create_project
+    from ctxhub.core.accounts.projects import create_project
     from ctxhub.core.kit.caller import Caller
     from memory.relationships.services import relate
 

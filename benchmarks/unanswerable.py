@@ -45,7 +45,7 @@ def main() -> None:
 
 
 def _sets(*, aside: bool) -> Iterator[tuple[str, list[Asked]]]:
-    from ctxhub.core.accounts.services.projects import create_project
+    from ctxhub.core.accounts.projects import create_project
     from ctxhub.core.kit.caller import Caller
 
     project_id, ids = write_entries(read_entries())

@@ -6,7 +6,7 @@ from typing import Any
 
 from ctxhub.core import transfer
 from ctxhub.core.bin.declaration import Cleared, Joined, cleared, joined
-from ctxhub.core.events.selectors.stats import Stats
+from ctxhub.core.events.counters import Stats
 from ctxhub.core.kit.batches import BYTES_PER_TOKEN
 from ctxhub.core.kit.caller import ADMIN
 from ctxhub.core.kit.known_names import hold_names

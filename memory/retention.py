@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from datetime import datetime
 
-from ctxhub.core.events.services.cleanup import cleanup_tasks
+from ctxhub.core.events.cleanup import cleanup_tasks
 from memory.predictions.learning import decide_some
 from memory.snapshots.tiers import prune_some, retier_some
 from memory.workflows.services import clean_workflows

@@ -9,7 +9,7 @@ from django.urls import reverse
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
-from ctxhub.core.accounts.selectors.agents import with_agent_pk
+from ctxhub.core.accounts.agents import with_agent_pk
 from ctxhub.core.admin.agents import AgentButton, agent_buttons, agent_links
 from ctxhub.core.admin.fields import NamesField
 from ctxhub.core.admin.row_panels import AGENT, RowPanel, row_panels

@@ -4,10 +4,10 @@ from collections import Counter
 from datetime import datetime, timedelta
 from typing import Any
 
-from ctxhub.core.accounts.models.config import Config
-from ctxhub.core.accounts.services.visitors import named_in
-from ctxhub.core.events.services.cleanup import RetentionRule, cleanup_tasks, retention_rules
-from ctxhub.core.events.services.counters import add_to_counters, counter_key
+from ctxhub.core.accounts.models import Config
+from ctxhub.core.accounts.visits import named_in
+from ctxhub.core.events.cleanup import RetentionRule, cleanup_tasks, retention_rules
+from ctxhub.core.events.counters import add_to_counters, counter_key
 from ctxhub.core.kit import clock, sql
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.deletes import delete_rows

@@ -5,13 +5,13 @@ from typing import Any
 from django.db.models.signals import post_save, pre_save
 from django.dispatch import receiver
 
-from ctxhub.core.accounts.services.people import person_renamed
+from ctxhub.core.accounts.people import person_renamed
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import Caller, current
 from ctxhub.core.kit.transactions import write_transaction
 from ctxhub.core.models import Agent, Project
 from ctxhub.core.search.services.index import index_again
-from ctxhub.core.vocabulary.services.names import agent_registered, register_agent
+from ctxhub.core.vocabulary.names import agent_registered, register_agent
 from messaging.messages.deliveries import deliver_standing, rename_recipient
 from messaging.messages.history import done_by_orm, record_changes
 from messaging.messages.requests import tell_asker

@@ -2,7 +2,7 @@
 
 import hashlib
 
-from ctxhub.core.events.services.counters import counter_key
+from ctxhub.core.events.counters import counter_key
 from ctxhub.core.text.token_count import count_tokens
 from ctxhub.core.transfer import cleaners
 from ctxhub.core.transfer.declaration import Exported, Part, Values, register

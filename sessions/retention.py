@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
-from ctxhub.core.events.services.cleanup import REMOVED_AT_ONCE, cleanup_tasks, in_words
-from ctxhub.core.events.services.counters import add_to_counters, counter_key
-from ctxhub.core.events.services.events import Change, record
+from ctxhub.core.events.cleanup import REMOVED_AT_ONCE, cleanup_tasks, in_words
+from ctxhub.core.events.counters import add_to_counters, counter_key
+from ctxhub.core.events.log import Change, record
 from ctxhub.core.kit import sql
 from ctxhub.core.kit.deletes import delete_rows
 from ctxhub.core.search.services.index import forget

@@ -18,12 +18,11 @@ from django.test import TransactionTestCase
 from pytest_django import DjangoDbBlocker
 from whitenoise.middleware import WhiteNoiseMiddleware
 
-from ctxhub.core.accounts.selectors import names_of_people
-from ctxhub.core.accounts.selectors.names_of_people import forget_names
-from ctxhub.core.accounts.services import agents, visitors
-from ctxhub.core.accounts.services.access_tokens import create_token, forget_tokens
-from ctxhub.core.accounts.services.projects import create_project
-from ctxhub.core.events.services import cleanup as retention
+from ctxhub.core.accounts import agents, names_of_people, visits
+from ctxhub.core.accounts.access_tokens import create_token, forget_tokens
+from ctxhub.core.accounts.names_of_people import forget_names
+from ctxhub.core.accounts.projects import create_project
+from ctxhub.core.events import cleanup
 from ctxhub.core.kit import clock, failures, newer_schema, restored
 from ctxhub.core.kit.background import When, all_writers
 from ctxhub.core.kit.caller import Caller
@@ -186,8 +185,8 @@ def nothing_remembered() -> None:
     forget_tokens()
     forget_names()
     agents._touched.clear()
-    retention._cleaned.clear()
-    visitors._looked.clear()
+    cleanup._cleaned.clear()
+    visits._looked.clear()
     failures._unwritable_at.clear()
     failures._newer_at.clear()
     newer_schema._known.unknown = newer_schema._known.lacking = ()
@@ -202,7 +201,7 @@ def nothing_remembered() -> None:
 @pytest.fixture(autouse=True)
 def cleanup_does_not_rest(monkeypatch: pytest.MonkeyPatch) -> None:
     """It rests the longer the slower it was: on a busy machine it was not due where a test expected it."""
-    monkeypatch.setattr(retention, "REST", 0)
+    monkeypatch.setattr(cleanup, "REST", 0)
 
 
 @pytest.fixture(autouse=True)
@@ -246,7 +245,7 @@ def hermes(db: None) -> Project:
 
 def just_cleaned(project: Project) -> Project:
     """So that the first write of each test does not clean up an empty project, which took longer than it."""
-    retention._cleaned[project.pk] = (clock.now(), retention.EVERY)
+    cleanup._cleaned[project.pk] = (clock.now(), cleanup.EVERY)
     return project
 
 

@@ -2,7 +2,7 @@
 
 from datetime import datetime
 
-from ctxhub.core.events.services.cleanup import RetentionRule, cleanup_tasks, retention_rules
+from ctxhub.core.events.cleanup import RetentionRule, cleanup_tasks, retention_rules
 from tracking.changes.rows import count_before
 from tracking.changes.services import remove_changes
 from tracking.leases.services import forget_leases

@@ -100,7 +100,7 @@ class Project:
 
 def seed(slug: str, made: Made) -> Project:
     """A new project with the rows, written by a team over sixty days."""
-    from ctxhub.core.accounts.services.projects import create_project
+    from ctxhub.core.accounts.projects import create_project
     from ctxhub.core.kit.caller import Caller
 
     caller = Caller(project=create_project(slug=slug), agent=AGENT, keeps_secrets=True)

@@ -37,8 +37,8 @@ def write_team(caller: "Caller", rows: Sequence[TaskRow], right: Collection[str]
 
     `right`: the ids that tasks name. The agent has read some messages; it saved the session that tasks name.
     """
-    from ctxhub.core.accounts.services.agents import touch_agent
-    from ctxhub.core.accounts.services.config import set_config
+    from ctxhub.core.accounts.agents import touch_agent
+    from ctxhub.core.accounts.config import set_config
     from ctxhub.core.kit.transactions import write_transaction
     from messaging.messages.services import read_messages_of
 

@@ -10,15 +10,17 @@ class CoreConfig(AppConfig):
         from django.contrib.contenttypes.models import ContentType
 
         from ctxhub.core import checks, nouns, signals  # noqa: F401
-        from ctxhub.core.accounts.selectors import live_sessions  # noqa: F401
-        from ctxhub.core.accounts.services import sign_in, visitors  # noqa: F401
+        from ctxhub.core.accounts import (  # noqa: F401
+            live_sessions,
+            sign_in,
+        )
         from ctxhub.core.bin.services import emptying  # noqa: F401
         from ctxhub.core.hub import tools  # noqa: F401
         from ctxhub.core.kit.newer_schema import remember_migrations
         from ctxhub.core.kit.replaced_file import when_replaced
         from ctxhub.core.paths.services import counting  # noqa: F401
         from ctxhub.core.text import token_count
-        from ctxhub.core.use import selectors, tally  # noqa: F401
+        from ctxhub.core.use import queries as selectors  # noqa: F401
         from ctxhub.core.webhooks.services import cleanup  # noqa: F401
 
         remember_migrations()

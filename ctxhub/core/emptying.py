@@ -12,8 +12,8 @@ from django.db.models.expressions import Combinable
 
 from ctxhub.core.bin.contents import collect_taken
 from ctxhub.core.bin.services.binning import Deleted, put_batch_in_bin
-from ctxhub.core.events.services.counters import add_to_counters, counter_key
-from ctxhub.core.events.services.events import Change, record
+from ctxhub.core.events.counters import add_to_counters, counter_key
+from ctxhub.core.events.log import Change, record
 from ctxhub.core.history import History
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.batches import BYTES_AT_ONCE, ROWS_AT_ONCE, do_first, done_before
@@ -23,7 +23,7 @@ from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.kit.rows import BareRow, RowT
 from ctxhub.core.kit.transactions import write_transaction
 from ctxhub.core.search.services.index import forget
-from ctxhub.core.vocabulary.services.names import register_agent
+from ctxhub.core.vocabulary.names import register_agent
 
 
 @frozen

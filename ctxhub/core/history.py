@@ -18,8 +18,8 @@ from django.dispatch import Signal
 
 from ctxhub.core.bin.contents import Contents, collect_taken
 from ctxhub.core.bin.services.binning import Deleted, collect_objects, put_in_bin, too_large
-from ctxhub.core.events.services import events
-from ctxhub.core.events.services.counters import CounterKey, add_to_counters, counter_key
+from ctxhub.core.events import log
+from ctxhub.core.events.counters import CounterKey, add_to_counters, counter_key
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import current
 from ctxhub.core.kit.deletes import delete_rows, taking
@@ -33,7 +33,7 @@ from ctxhub.core.paths.services.patterns import PatternChange, write_patterns
 from ctxhub.core.search.documents import Document
 from ctxhub.core.search.services.index import forget, index_documents
 from ctxhub.core.search.words_shown import Fields, ids_showing
-from ctxhub.core.vocabulary.services.names import register_agent
+from ctxhub.core.vocabulary.names import register_agent
 
 NONE: Mapping[int, int] = {}
 # Sent in the transaction of the changes, when all but their events is written. Arguments: project_id,
@@ -302,9 +302,9 @@ class History(Generic[RowT]):
         stale = old.stale if isinstance(old, PathRow) else 0
         return PatternChange(new.id, self.patterns(old) if old else (), self.patterns(new), stale)
 
-    def event(self, change: Change[RowT], at: datetime) -> events.Change:
+    def event(self, change: Change[RowT], at: datetime) -> log.Change:
         reason = {"reason": change.reason} if change.reason else {}
-        return events.Change(self.kind, change.verb, self.ref(change.row), self.data(change) | reason)
+        return log.Change(self.kind, change.verb, self.ref(change.row), self.data(change) | reason)
 
     def ref(self, row: RowT) -> str:
         return f"{self.kind}:{row.id}"
@@ -499,7 +499,7 @@ def record_changes(
         history.index(project_id, own, states[history])
     changed.send(None, project_id=project_id, agent_id=agent_id, changes=changes, at=at)
     written = [change.history.event(change, at) for change in changes]
-    events.record(project_id=project_id, agent_id=agent_id, changes=written, at=at)
+    log.record(project_id=project_id, agent_id=agent_id, changes=written, at=at)
 
 
 def compared_field(name: str, table: Table[Any]) -> str | None:

@@ -1,15 +1,17 @@
 """Imports the models of core, where Django looks for them."""
 
-from ctxhub.core.accounts.models.access_token import AccessToken
-from ctxhub.core.accounts.models.agent import Agent
-from ctxhub.core.accounts.models.heard_session import HeardSession
-from ctxhub.core.accounts.models.invitation import Invitation
-from ctxhub.core.accounts.models.project import Membership, Project
-from ctxhub.core.accounts.models.sign_in_failure import SignInFailure
-from ctxhub.core.accounts.models.visit import Visit
+from ctxhub.core.accounts.models import (
+    AccessToken,
+    Agent,
+    HeardSession,
+    Invitation,
+    Membership,
+    Project,
+    SignInFailure,
+    Visit,
+)
 from ctxhub.core.bin.models import BinItem, BinPart
-from ctxhub.core.events.models.event import Event
-from ctxhub.core.events.models.tally import Tally
+from ctxhub.core.events.models import Event, Tally
 from ctxhub.core.paths.models import PathPattern, StaleCursor
 from ctxhub.core.records.models import HubRecord
 from ctxhub.core.refusals.models import Refusal

@@ -1,7 +1,7 @@
 """Registers the nouns of core: agents, tags, scopes, layers, categories."""
 
 from ctxhub.core.bin.declaration import Joined, joined
-from ctxhub.core.events.selectors.stats import counting_rows
+from ctxhub.core.events.counters import counting_rows
 from ctxhub.core.kit.known_names import hold_names
 from ctxhub.core.models import AccessToken, Agent, Category, Layer, PathPattern, Scope, Tag, Webhook
 from ctxhub.core.registry import Noun, counter_of, register

@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Protocol
 from django.db import models
 from django.dispatch import Signal
 
-from ctxhub.core.events.selectors.stats import Counting, Stats
+from ctxhub.core.events.counters import Counting, Stats
 from ctxhub.core.kit.caller import WRITE, Caller
 from ctxhub.core.kit.errors import InvalidInput, shown, unknown_word
 from ctxhub.core.kit.frozen import frozen

@@ -14,11 +14,11 @@ from django.db.models.signals import post_delete, post_migrate, post_save, pre_d
 from django.dispatch import receiver
 
 from ctxhub.core import registry
-from ctxhub.core.accounts.selectors.names_of_people import forget_names
-from ctxhub.core.accounts.services.access_tokens import forget_tokens
-from ctxhub.core.accounts.services.people import check_new_member, rename_person
-from ctxhub.core.events.services.cleanup import cleanup_sometimes
-from ctxhub.core.events.services.events import recorded
+from ctxhub.core.accounts.access_tokens import forget_tokens
+from ctxhub.core.accounts.names_of_people import forget_names
+from ctxhub.core.accounts.people import check_new_member, rename_person
+from ctxhub.core.events.cleanup import cleanup_sometimes
+from ctxhub.core.events.log import recorded
 from ctxhub.core.kit.models import NamedRow
 from ctxhub.core.kit.read_limit import statement_timeout, watch_statements
 from ctxhub.core.kit.transactions import acquire_write_lock, write_transaction
@@ -26,7 +26,7 @@ from ctxhub.core.models import AccessToken, Agent, Category, Layer, Membership, 
 from ctxhub.core.registry import Noun, indexed_nouns, searched_nouns
 from ctxhub.core.search.services.index import forget, index_again
 from ctxhub.core.search.services.reindexing import index_missing, mend_parts
-from ctxhub.core.vocabulary.services.changes import record_new_name
+from ctxhub.core.vocabulary.services import record_new_name
 
 
 @receiver([post_save, post_delete], sender=AccessToken)

@@ -10,7 +10,7 @@ from django.core.management import call_command
 from django.core.management.base import CommandError
 
 from ctxhub import env
-from ctxhub.core.accounts.selectors.namesakes import refuse_taken_username
+from ctxhub.core.accounts.people import refuse_taken_username
 from ctxhub.core.kit.errors import Conflict
 from ctxhub.core.kit.frozen import frozen
 

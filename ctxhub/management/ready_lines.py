@@ -9,7 +9,7 @@ from typing import Any
 from django.conf import settings
 
 from ctxhub import env
-from ctxhub.core.accounts.services.access_tokens import NewToken
+from ctxhub.core.accounts.access_tokens import NewToken
 from ctxhub.core.kit.base_url import base_url
 from ctxhub.core.kit.frozen import frozen
 

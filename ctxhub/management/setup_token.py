@@ -9,8 +9,8 @@ from pathlib import Path
 from django.conf import settings
 from django.core.management.base import CommandError
 
-from ctxhub.core.accounts.selectors.names_of_people import find_free_name, is_name_of_person
-from ctxhub.core.accounts.services.access_tokens import create_token, find_token
+from ctxhub.core.accounts.access_tokens import create_token, find_token
+from ctxhub.core.accounts.names_of_people import find_free_name, is_name_of_person
 from ctxhub.core.kit.sqlite_file import OWNERS_ALONE
 from ctxhub.core.models import AccessToken, Project
 

@@ -8,9 +8,9 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mutabl
 from contextlib import asynccontextmanager
 from typing import Any
 
-from ctxhub.core.accounts.services.listeners import Listener
+from ctxhub.core.accounts.listeners import Listener
 from ctxhub.core.events.following import Follow, Told, reset
-from ctxhub.core.events.selectors.events import read_new_events
+from ctxhub.core.events.log import read_new_events
 from ctxhub.core.kit.errors import LimitReached
 from ctxhub.core.kit.failures import log_failure
 from ctxhub.mcp.connections import ABORT

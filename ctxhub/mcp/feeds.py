@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from time import monotonic
 from typing import Protocol
 
-from ctxhub.core.accounts.services.listeners import Listener, still_listening
+from ctxhub.core.accounts.listeners import Listener, still_listening
 from ctxhub.core.events.following import Told
-from ctxhub.core.events.selectors.events import NewEvent
+from ctxhub.core.events.log import NewEvent
 from ctxhub.mcp.wakeups import watch
 
 # Events that a stream may be behind the newest one.

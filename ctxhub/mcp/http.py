@@ -10,7 +10,7 @@ from django.conf import settings
 from django.http.request import split_domain_port, validate_host
 from pydantic_core import to_json
 
-from ctxhub.core.accounts.services.access_tokens import authenticate, authenticate_remembered
+from ctxhub.core.accounts.access_tokens import authenticate, authenticate_remembered
 from ctxhub.core.call_sessions import clean_call_session
 from ctxhub.core.events.following import Opening
 from ctxhub.core.kit.background import flush_all

@@ -6,7 +6,7 @@ It covers projects that nobody writes to.
 import asyncio
 import logging
 
-from ctxhub.core.events.services.cleanup import cleanup_sometimes
+from ctxhub.core.events.cleanup import cleanup_sometimes
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.failures import log_failure
 from ctxhub.core.models import Project

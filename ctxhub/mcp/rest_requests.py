@@ -9,7 +9,7 @@ from django.conf import settings
 from django.db import Error
 from django.urls import Resolver404, ResolverMatch, resolve
 
-from ctxhub.core.accounts.services.access_tokens import find_remembered, find_verified, verify
+from ctxhub.core.accounts.access_tokens import find_remembered, find_verified, verify
 from ctxhub.core.api.calls import CallViewSet
 from ctxhub.core.api.views import ProjectViewSet
 from ctxhub.core.kit.caller import ADMIN, READ, Caller

@@ -14,7 +14,7 @@ from typing import Any
 
 from pydantic_core import to_json
 
-from ctxhub.core.accounts.selectors.projects import find_again
+from ctxhub.core.accounts.projects import find_again
 from ctxhub.core.events.waiting import LongPoll
 from ctxhub.core.kit.background import flush_all
 from ctxhub.core.kit.caller import Caller

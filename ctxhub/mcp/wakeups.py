@@ -16,8 +16,7 @@ from typing import Protocol
 
 from django.db import connection
 
-from ctxhub.core.events.selectors.events import NEW_EVENTS_READ, NewEvent, read_new_events
-from ctxhub.core.events.services.events import CHANNEL
+from ctxhub.core.events.log import CHANNEL, NEW_EVENTS_READ, NewEvent, read_new_events
 from ctxhub.core.events.waiting import Wanted
 from ctxhub.core.kit.failures import log_failure
 from ctxhub.core.kit.replaced_file import leave_replaced_if_due, when_replaced

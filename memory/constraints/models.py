@@ -5,7 +5,7 @@ from hashlib import sha256
 from django.db import models
 from django.utils import timezone
 
-from ctxhub.core.accounts.models.agent import Agent
+from ctxhub.core.accounts.models import Agent
 from ctxhub.core.kit.models import ProjectRow
 from ctxhub.core.kit.priority import Priority
 from ctxhub.core.vocabulary.models import Category, Layer, Scope, Tag

@@ -18,7 +18,7 @@ from ctxhub.core.kit.tool_names import operation
 from ctxhub.core.paths.rows import shown_staleness
 from ctxhub.core.paths.stale_rows import stale_filter
 from ctxhub.core.toolbox.argument_types import Author, StaleChanges, Time, one_of
-from ctxhub.core.vocabulary.selectors.names import Vocabulary, find_vocabulary, ids_of, scope_ids_of
+from ctxhub.core.vocabulary.names import Vocabulary, find_vocabulary, ids_of, scope_ids_of
 from ctxhub.core.vocabulary.tag_filters import read_tag_filters
 from memory.constraints.models import ConstraintStatus
 from memory.constraints.rows import CONSTRAINTS, ORDER, ConstraintRow, ranks_of

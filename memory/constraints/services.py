@@ -13,8 +13,7 @@ from ctxhub.core.kit.inputs import clean_text
 from ctxhub.core.kit.priority import Priority
 from ctxhub.core.kit.transactions import write_transaction
 from ctxhub.core.kit.unset import UNSET, Unset, if_set
-from ctxhub.core.vocabulary.selectors.names import Vocabulary, find_vocabulary
-from ctxhub.core.vocabulary.services.names import register_agent, register_words
+from ctxhub.core.vocabulary.names import Vocabulary, find_vocabulary, register_agent, register_words
 from memory.constraints.history import HISTORY
 from memory.constraints.inputs import ConstraintArguments, ConstraintFields, clean_constraint
 from memory.constraints.models import ConstraintStatus

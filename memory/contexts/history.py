@@ -6,7 +6,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from ctxhub.core.events.services.counters import CounterKey, counter_key
+from ctxhub.core.events.counters import CounterKey, counter_key
 from ctxhub.core.history import Change, History
 from ctxhub.core.search.documents import Document
 from ctxhub.core.text.plurals import counted

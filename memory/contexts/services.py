@@ -23,8 +23,7 @@ from ctxhub.core.kit.transactions import write_transaction
 from ctxhub.core.kit.unset import UNSET, Unset, if_set
 from ctxhub.core.registry import refuse_ref_as_name
 from ctxhub.core.text.plurals import counted
-from ctxhub.core.vocabulary.selectors.names import Vocabulary, find_vocabulary
-from ctxhub.core.vocabulary.services.names import register_words
+from ctxhub.core.vocabulary.names import Vocabulary, find_vocabulary, register_words
 from memory.contexts.history import HISTORY
 from memory.contexts.inputs import ContextArguments, ContextFields, clean_context
 from memory.contexts.queries import find_context, find_named_contexts, get_context

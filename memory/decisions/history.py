@@ -5,7 +5,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
-from ctxhub.core.events.services import events
+from ctxhub.core.events import log
 from ctxhub.core.history import Change, History
 from ctxhub.core.kit import sql
 from ctxhub.core.kit.pages import Links
@@ -234,7 +234,7 @@ class DecisionHistory(History[DecisionRow]):
             data["reason"] = change.row.reason
         return data
 
-    def event(self, change: DecisionChange, at: datetime) -> events.Change:
+    def event(self, change: DecisionChange, at: datetime) -> log.Change:
         """Use the time of the row: each decision of a batch has its own."""
         event_at = max(at, change.row.updated_at) if change.new else at
         return replace(super().event(change, at), at=event_at)

@@ -7,7 +7,7 @@ from typing import Annotated, Any, NotRequired, Unpack
 from django.db import connection
 from typing_extensions import TypedDict
 
-from ctxhub.core.events.selectors.events import moment_of
+from ctxhub.core.events.log import moment_of
 from ctxhub.core.kit import sql
 from ctxhub.core.kit.clock import format_time
 from ctxhub.core.kit.errors import InvalidInput, unknown_word
@@ -40,7 +40,7 @@ from ctxhub.core.search.documents import kind_word, tag_word
 from ctxhub.core.search.engines import Narrowing, Scope
 from ctxhub.core.search.matches import read_object_ids
 from ctxhub.core.toolbox.argument_types import About, Author, StaleChanges, Time, one_of
-from ctxhub.core.vocabulary.selectors.names import Vocabulary, find_vocabulary, ids_of, scope_ids_of
+from ctxhub.core.vocabulary.names import Vocabulary, find_vocabulary, ids_of, scope_ids_of
 from ctxhub.core.vocabulary.tag_filters import read_tag_filters
 from memory.decisions.inputs import ALTERNATIVES, TRADEOFFS
 from memory.decisions.models import Decision, DecisionRevision, DecisionStatus, typed_value

@@ -23,8 +23,7 @@ from ctxhub.core.kit.unset import UNSET, Unset, if_set
 from ctxhub.core.paths.reading import reader_of
 from ctxhub.core.toolbox.argument_types import About
 from ctxhub.core.toolbox.batch_writes import BatchAnswer, Items, write_batch
-from ctxhub.core.vocabulary.selectors.names import find_vocabulary
-from ctxhub.core.vocabulary.services.names import register_agent
+from ctxhub.core.vocabulary.names import find_vocabulary, register_agent
 from memory.decisions.history import HISTORY, DecisionChange
 from memory.decisions.inputs import (
     DEFAULTS,

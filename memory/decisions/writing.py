@@ -14,8 +14,7 @@ from ctxhub.core.kit.listing import preview
 from ctxhub.core.kit.metadata import changed_metadata
 from ctxhub.core.kit.unset import UNSET, Unset, if_set
 from ctxhub.core.registry import refuse_ref_as_name
-from ctxhub.core.vocabulary.selectors.names import Vocabulary, find_vocabulary
-from ctxhub.core.vocabulary.services.names import register_words
+from ctxhub.core.vocabulary.names import Vocabulary, find_vocabulary, register_words
 from memory.decisions.history import HISTORY, DecisionChange, touch_links, upsert_decisions, write_links
 from memory.decisions.inputs import DecisionFields, plain_number, stored_number
 from memory.decisions.models import DecisionStatus, ValueType

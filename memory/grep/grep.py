@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import Any
 
-from ctxhub.core.accounts.models.project import Project
+from ctxhub.core.accounts.models import Project
 from ctxhub.core.kit.errors import NotFound, shown, shown_all
 from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.kit.inputs import clean_from_to, clean_limit, clean_query

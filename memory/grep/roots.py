@@ -15,7 +15,7 @@ from pathlib import Path
 
 from django.conf import settings
 
-from ctxhub.core.accounts.models.project import Project
+from ctxhub.core.accounts.models import Project
 from ctxhub.core.kit.errors import NotAllowed, NotFound, shown
 from ctxhub.core.kit.frozen import frozen
 

@@ -6,7 +6,7 @@ from typing import Annotated, Any, NotRequired, Unpack
 from django.db import connection
 from typing_extensions import TypedDict
 
-from ctxhub.core.accounts.selectors.agents import author_id
+from ctxhub.core.accounts.agents import author_id
 from ctxhub.core.hub.outlines import Part, opened
 from ctxhub.core.hub.partial_reads import Excerpt, Opened
 from ctxhub.core.kit import sql
@@ -20,7 +20,7 @@ from ctxhub.core.kit.tool_names import operation
 from ctxhub.core.paths.rows import shown_staleness
 from ctxhub.core.paths.stale_rows import stale_filter
 from ctxhub.core.toolbox.argument_types import About, Author, StaleChanges, Time, one_of
-from ctxhub.core.vocabulary.selectors.names import find_vocabulary, ids_of
+from ctxhub.core.vocabulary.names import find_vocabulary, ids_of
 from ctxhub.core.vocabulary.tag_filters import read_tag_filters
 from memory.contexts.models import STACK_LENGTH
 from memory.contexts.queries import get_context

@@ -17,8 +17,7 @@ from ctxhub.core.kit.transactions import write_transaction
 from ctxhub.core.kit.unset import UNSET, Unset, if_set
 from ctxhub.core.text.token_count import count_tokens
 from ctxhub.core.toolbox.argument_types import About
-from ctxhub.core.vocabulary.selectors.names import Vocabulary, find_vocabulary
-from ctxhub.core.vocabulary.services.names import register_agent, register_words
+from ctxhub.core.vocabulary.names import Vocabulary, find_vocabulary, register_agent, register_words
 from memory.contexts.history import HISTORY as CONTEXT_HISTORY
 from memory.contexts.inputs import ContextFields, is_number
 from memory.contexts.queries import find_context, get_context

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from ctxhub.core.events.selectors.stats import Stats
+from ctxhub.core.events.counters import Stats
 from ctxhub.core.kit import sql
 from ctxhub.core.kit.errors import InvalidInput, shown
 from ctxhub.core.kit.frozen import frozen

@@ -8,13 +8,13 @@ from django.db.models import QuerySet
 from django.db.models.signals import post_delete, post_save, pre_save
 from django.dispatch import receiver
 
-from ctxhub.core.events.services.events import Change, record
+from ctxhub.core.events.log import Change, record
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import current
 from ctxhub.core.kit.transactions import acquire_write_lock, write_transaction
 from ctxhub.core.registry import standing_kind
 from ctxhub.core.search.services.index import forgotten
-from ctxhub.core.vocabulary.services.names import register_agent
+from ctxhub.core.vocabulary.names import register_agent
 from memory.relationships.models import Relation, Relationship
 from memory.relationships.rows import delete_edges_of
 

@@ -5,7 +5,7 @@ from typing import Annotated, Any, NotRequired, Unpack
 
 from typing_extensions import TypedDict
 
-from ctxhub.core.accounts.selectors.agents import author_id
+from ctxhub.core.accounts.agents import author_id
 from ctxhub.core.hub.outlines import HeadingRow, Part, clean_part, opened
 from ctxhub.core.hub.partial_reads import Excerpt, Opened, Reading, clean_requested_lines
 from ctxhub.core.kit.clock import format_time

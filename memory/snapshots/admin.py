@@ -12,7 +12,7 @@ from unfold.contrib.filters.admin import ChoicesDropdownFilter
 from unfold.decorators import display
 from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
 
-from ctxhub.core.accounts.selectors.people import find_person
+from ctxhub.core.accounts.people import find_person
 from ctxhub.core.admin import refs
 from ctxhub.core.admin.access import access_of
 from ctxhub.core.admin.base import Menu, person

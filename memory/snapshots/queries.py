@@ -10,7 +10,7 @@ from django.db import connection
 # pydantic writes the answer's schema, and wants this TypedDict before Python 3.12.
 from typing_extensions import TypedDict
 
-from ctxhub.core.events.selectors.events import moment_of
+from ctxhub.core.events.log import moment_of
 from ctxhub.core.hub.selectors.heads import find_heads
 from ctxhub.core.kit import clock, sql
 from ctxhub.core.kit.clock import format_time
@@ -27,7 +27,7 @@ from ctxhub.core.search.engines import Narrowing
 from ctxhub.core.search.matches import read_object_ids
 from ctxhub.core.text.sentences import in_one_line
 from ctxhub.core.toolbox.argument_types import About, Author, RowsOf, Time, one_of
-from ctxhub.core.vocabulary.selectors.names import find_vocabulary, ids_of
+from ctxhub.core.vocabulary.names import find_vocabulary, ids_of
 from ctxhub.core.vocabulary.tag_filters import TagFilter, read_tag_filters
 from memory.predictions.predictions import prediction_of
 from memory.snapshots.causes import Linked, Links, read_links_of

@@ -20,8 +20,7 @@ from ctxhub.core.search.selectors.spread import read_spread
 from ctxhub.core.search.similarity import Rarity, count_words, vector
 from ctxhub.core.text.plurals import counted
 from ctxhub.core.toolbox.argument_types import About
-from ctxhub.core.vocabulary.selectors.names import Vocabulary, find_vocabulary
-from ctxhub.core.vocabulary.services.names import register_agent, register_words
+from ctxhub.core.vocabulary.names import Vocabulary, find_vocabulary, register_agent, register_words
 from memory.snapshots.causes import count_dependents, insert_dependencies, read_known_ids, read_newest_ids
 from memory.snapshots.history import HISTORY
 from memory.snapshots.inputs import SnapshotFields, SnapshotId, clean_snapshot, summary_of

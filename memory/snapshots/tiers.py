@@ -9,8 +9,8 @@ from typing import Any
 from typing_extensions import TypedDict
 
 # Pydantic builds schemas of it and needs this TypedDict before Python 3.12.
-from ctxhub.core.events.services.counters import add_to_counters, counter_key
-from ctxhub.core.events.services.events import Change, record
+from ctxhub.core.events.counters import add_to_counters, counter_key
+from ctxhub.core.events.log import Change, record
 from ctxhub.core.kit import clock, sql
 from ctxhub.core.kit.batches import ROWS_AT_ONCE, do_first, in_batches
 from ctxhub.core.kit.caller import ADMIN, Caller
@@ -24,7 +24,7 @@ from ctxhub.core.kit.transactions import write_transaction
 from ctxhub.core.search.services.index import forget
 from ctxhub.core.text.plurals import counted
 from ctxhub.core.toolbox.argument_types import Time
-from ctxhub.core.vocabulary.services.names import register_agent
+from ctxhub.core.vocabulary.names import register_agent
 from memory.snapshots.models import Snapshot, Tier
 from memory.snapshots.rows import SNAPSHOTS, SnapshotRow
 

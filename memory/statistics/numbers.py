@@ -11,7 +11,7 @@ from django.db import connection
 # Pydantic builds the answer's schema and needs this TypedDict before Python 3.12.
 from typing_extensions import TypedDict
 
-from ctxhub.core.events.selectors.events import moment_of
+from ctxhub.core.events.log import moment_of
 from ctxhub.core.kit import sql
 from ctxhub.core.kit.buckets import BUCKETS, start_of
 from ctxhub.core.kit.clock import format_time
@@ -19,7 +19,7 @@ from ctxhub.core.kit.inputs import MAX_LIMIT, NAME_LENGTH, clean_limit, clean_mo
 from ctxhub.core.kit.listing import Listing, page_in_memory
 from ctxhub.core.kit.pages import Condition
 from ctxhub.core.toolbox.argument_types import About, Time
-from ctxhub.core.vocabulary.selectors.names import find_vocabulary
+from ctxhub.core.vocabulary.names import find_vocabulary
 from memory.decisions.inputs import plain_number
 from memory.decisions.models import typed_value
 

@@ -9,8 +9,8 @@ from zoneinfo import ZoneInfo
 # Pydantic builds the answer's schema and needs this TypedDict before Python 3.12.
 from typing_extensions import TypedDict
 
-from ctxhub.core.accounts.selectors.config import config_of
-from ctxhub.core.events.selectors.events import moment_of
+from ctxhub.core.accounts.config import config_of
+from ctxhub.core.events.log import moment_of
 from ctxhub.core.kit import clock, sql
 from ctxhub.core.kit.buckets import BUCKETS, start_of
 from ctxhub.core.kit.clock import format_time

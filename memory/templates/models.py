@@ -3,7 +3,7 @@
 from django.db import models
 from django.utils import timezone
 
-from ctxhub.core.accounts.models.agent import Agent
+from ctxhub.core.accounts.models import Agent
 from ctxhub.core.kit.models import NamedRow
 
 

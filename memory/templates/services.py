@@ -14,8 +14,7 @@ from ctxhub.core.kit.inputs import clean_name
 from ctxhub.core.kit.transactions import write_transaction
 from ctxhub.core.kit.unset import UNSET, Unset, if_set
 from ctxhub.core.registry import refuse_ref_as_name
-from ctxhub.core.vocabulary.selectors.names import Vocabulary, find_vocabulary
-from ctxhub.core.vocabulary.services.names import register_agent
+from ctxhub.core.vocabulary.names import Vocabulary, find_vocabulary, register_agent
 from memory.decisions.inputs import DecisionArguments, clean_fields
 from memory.decisions.services import SetAnswer, store_decision
 from memory.templates.history import HISTORY

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ctxhub.core.events.services.counters import CounterKey, counter_key
+from ctxhub.core.events.counters import CounterKey, counter_key
 from ctxhub.core.history import Change, History
 from ctxhub.core.search.documents import Document
 from ctxhub.core.text.readable import as_lines

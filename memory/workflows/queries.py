@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 from typing_extensions import TypedDict
 
-from ctxhub.core.accounts.selectors.agents import author_id
+from ctxhub.core.accounts.agents import author_id
 from ctxhub.core.kit import sql
 from ctxhub.core.kit.clock import format_time
 from ctxhub.core.kit.errors import NotFound, shown

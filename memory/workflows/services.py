@@ -13,9 +13,9 @@ from django.db.models import F
 from typing_extensions import TypedDict
 
 from ctxhub.core.emptying import Contents, delete_containers, emptied_before, sizes_of
-from ctxhub.core.events.services.cleanup import in_words
-from ctxhub.core.events.services.counters import add_to_counters, counter_key
-from ctxhub.core.events.services.events import Change, record
+from ctxhub.core.events.cleanup import in_words
+from ctxhub.core.events.counters import add_to_counters, counter_key
+from ctxhub.core.events.log import Change, record
 from ctxhub.core.history import Change as HistoryChange
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.batches import BYTES_AT_ONCE, in_batches
@@ -30,7 +30,7 @@ from ctxhub.core.registry import refuse_ref_as_title
 from ctxhub.core.search.services.index import forget
 from ctxhub.core.text.plurals import counted
 from ctxhub.core.toolbox.argument_types import Time
-from ctxhub.core.vocabulary.services.names import register_agent
+from ctxhub.core.vocabulary.names import register_agent
 from memory.scratchpads.models import Scratchpad
 from memory.workflows.history import HISTORY
 from memory.workflows.models import Workflow

@@ -12,7 +12,7 @@ from django.utils.safestring import SafeString
 from unfold.contrib.filters.admin import ChoicesDropdownFilter
 from unfold.decorators import display
 
-from ctxhub.core.accounts.selectors.agents import with_agent_pk
+from ctxhub.core.accounts.agents import with_agent_pk
 from ctxhub.core.admin.access import access_of, chosen_project
 from ctxhub.core.admin.base import Menu, person
 from ctxhub.core.admin.columns import PREVIEW_CHARACTERS, PRIORITY_COLOURS, agent_cell, agent_chips, preview

@@ -7,7 +7,7 @@ from typing import Any
 
 from django.dispatch import Signal
 
-from ctxhub.core.events.services import events
+from ctxhub.core.events import log
 from ctxhub.core.history import NONE, Change, History
 from ctxhub.core.kit.clock import format_time
 from ctxhub.core.models import Agent
@@ -120,13 +120,11 @@ class MessageHistory(History[MessageRow]):
             if _is_handled(change) and change.row.state == RequestState.DONE:
                 done_by_orm.send(None, project_id=project_id, request=change.row)
 
-    def event(self, change: Change[MessageRow], at: datetime) -> events.Change:
+    def event(self, change: Change[MessageRow], at: datetime) -> log.Change:
         row = change.row
         if change.old or change.is_restored:
             return super().event(change, at)
-        return events.Change(
-            self.kind, "sent", self.ref(row), _sent_data(row), change.detail or row.created_at
-        )
+        return log.Change(self.kind, "sent", self.ref(row), _sent_data(row), change.detail or row.created_at)
 
     def verb(self, change: Change[MessageRow]) -> str:
         row = change.row
@@ -168,8 +166,8 @@ def record_changes(
 
     `to` in the data names the agents concerned; other waiting agents are not woken.
     """
-    written = [events.Change("message", verb, f"message:{row_id}", data) for row_id, verb, data in changes]
-    events.record(project_id=project_id, agent_id=agent_id, changes=written, at=at)
+    written = [log.Change("message", verb, f"message:{row_id}", data) for row_id, verb, data in changes]
+    log.record(project_id=project_id, agent_id=agent_id, changes=written, at=at)
 
 
 def claim_data(sender: str, until: datetime) -> dict[str, Any]:

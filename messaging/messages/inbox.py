@@ -4,9 +4,9 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import Any
 
-from ctxhub.core.accounts.selectors.agents import author_id
+from ctxhub.core.accounts.agents import author_id
 from ctxhub.core.events import waiting
-from ctxhub.core.events.selectors.events import latest_cursor, moment_of
+from ctxhub.core.events.log import latest_cursor, moment_of
 from ctxhub.core.hub.named_views import register_view
 from ctxhub.core.kit import clock, sql
 from ctxhub.core.kit.caller import Caller

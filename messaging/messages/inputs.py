@@ -7,7 +7,7 @@ from typing import Any, Unpack
 
 from typing_extensions import TypedDict
 
-from ctxhub.core.accounts.selectors.named_agents import means_everyone, means_people, names_meant
+from ctxhub.core.accounts.named_agents import means_everyone, means_people, names_meant
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import InvalidInput, shown
 from ctxhub.core.kit.frozen import frozen

@@ -11,8 +11,8 @@ from django.db.models import Count, Q
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget, UnfoldBooleanSwitchWidget
 
-from ctxhub.core.accounts.selectors.agents import ids_of_names, is_agent_name, known_agents
-from ctxhub.core.accounts.selectors.people import find_person
+from ctxhub.core.accounts.agents import ids_of_names, is_agent_name, known_agents
+from ctxhub.core.accounts.people import find_person
 from ctxhub.core.admin.access import access_of
 from ctxhub.core.admin.base import ProjectAdmin, person
 from ctxhub.core.admin.columns import PRIORITY_COLOURS

@@ -8,8 +8,8 @@ from typing import Annotated, Any, NotRequired
 # pydantic writes the answer's schema, and wants this TypedDict before Python 3.12.
 from typing_extensions import TypedDict
 
-from ctxhub.core.accounts.selectors.speakers import Speaker, speaker_of
-from ctxhub.core.accounts.services.heard_sessions import note_session
+from ctxhub.core.accounts.live_sessions import note_session
+from ctxhub.core.accounts.speakers import Speaker, speaker_of
 from ctxhub.core.hub.selectors.bare_refs import file_named, meanings_of, means_several
 from ctxhub.core.kit import clock, sql
 from ctxhub.core.kit.caller import READ, Caller, for_readers
@@ -24,7 +24,7 @@ from ctxhub.core.registry import split_ref
 from ctxhub.core.text.secrets import find_secret
 from ctxhub.core.text.sentences import in_one_line, shortened
 from ctxhub.core.toolbox.argument_types import About
-from ctxhub.core.vocabulary.services.names import register_agent
+from ctxhub.core.vocabulary.names import register_agent
 from messaging.messages.deliveries import addressed_to, copy_to_deliveries, insert_results, mark_read
 from messaging.messages.history import claim_data, done_data, record_changes
 from messaging.messages.inputs import MessageFields, clean_id

@@ -8,8 +8,8 @@ from typing import Annotated, Any, NotRequired, Unpack
 # pydantic writes the answer's schema, and wants this TypedDict before Python 3.12.
 from typing_extensions import TypedDict
 
-from ctxhub.core.accounts.selectors.named_agents import find_known_names
-from ctxhub.core.accounts.services.agents import is_registered, register_without_waiting
+from ctxhub.core.accounts.agents import is_registered, register_without_waiting
+from ctxhub.core.accounts.named_agents import find_known_names
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import Caller, may_read
 from ctxhub.core.kit.errors import CtxhubError, InvalidInput, NotFound
@@ -17,7 +17,7 @@ from ctxhub.core.kit.tool_names import operation
 from ctxhub.core.kit.transactions import write_transaction
 from ctxhub.core.toolbox.argument_types import About
 from ctxhub.core.toolbox.batch_writes import BatchAnswer, Items, write_batch
-from ctxhub.core.vocabulary.services.names import register_agent
+from ctxhub.core.vocabulary.names import register_agent
 from messaging.messages.deliveries import addressed_to, known_names, mark_acked, mark_read, mark_some_read
 from messaging.messages.history import HISTORY, record_changes
 from messaging.messages.inputs import MessageArguments, MessageFields, clean_ids, clean_message

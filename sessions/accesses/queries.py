@@ -9,8 +9,8 @@ from django.db import connection
 # pydantic writes the answer's schema, and wants this TypedDict before Python 3.12.
 from typing_extensions import TypedDict
 
-from ctxhub.core.accounts.selectors.agents import author_id
-from ctxhub.core.events.selectors.events import moment_of
+from ctxhub.core.accounts.agents import author_id
+from ctxhub.core.events.log import moment_of
 from ctxhub.core.kit import sql
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.clock import format_time

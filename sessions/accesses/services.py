@@ -10,8 +10,7 @@ from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.transactions import write_transaction
 from ctxhub.core.toolbox.argument_types import About, one_of
-from ctxhub.core.vocabulary.selectors.names import find_vocabulary
-from ctxhub.core.vocabulary.services.names import register_words
+from ctxhub.core.vocabulary.names import find_vocabulary, register_words
 from sessions.accesses.dependencies import add_strength
 from sessions.accesses.files import count_access, insert_access
 from sessions.accesses.inputs import clean_access, clean_dependency, clean_tracked_path

@@ -7,7 +7,7 @@ from typing import Any, NotRequired
 # Pydantic builds the answer's schema and needs this TypedDict before Python 3.12.
 from typing_extensions import TypedDict
 
-from ctxhub.core.events.selectors.events import id_of, latest_cursor
+from ctxhub.core.events.log import id_of, latest_cursor
 from ctxhub.core.hub.selectors.hub import is_empty
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.answers import size

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime, timedelta
 from functools import partial
 
-from ctxhub.core.accounts.selectors.agents import agent_names
+from ctxhub.core.accounts.agents import agent_names
 from ctxhub.core.kit.clock import format_time
 from ctxhub.core.kit.priority import Priority
 from ctxhub.core.links import ObjectKey

@@ -8,7 +8,7 @@ from django import forms
 from django.utils import timezone
 from unfold.widgets import UnfoldAdminIntegerFieldWidget, UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
 
-from ctxhub.core.accounts.selectors.agents import ids_of_names, known_agents
+from ctxhub.core.accounts.agents import ids_of_names, known_agents
 from ctxhub.core.admin import refs
 from ctxhub.core.admin.fields import LinesField, MomentInput
 from ctxhub.core.admin.service_form import sentence

@@ -10,8 +10,8 @@ from typing import Annotated, Any, NotRequired, cast
 # Pydantic builds the answer's schema and needs this TypedDict before Python 3.12.
 from typing_extensions import TypedDict
 
-from ctxhub.core.accounts.selectors.agents import agent_names
-from ctxhub.core.accounts.selectors.speakers import Speaker, speaker_of
+from ctxhub.core.accounts.agents import agent_names
+from ctxhub.core.accounts.speakers import Speaker, speaker_of
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.answers import size
 from ctxhub.core.kit.caller import Caller

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ctxhub.core.accounts.selectors.agents import known_agents
+from ctxhub.core.accounts.agents import known_agents
 from ctxhub.core.admin.service_form import sentence
 from ctxhub.core.kit.caller import READ, Caller
 from ctxhub.core.kit.errors import CtxhubError

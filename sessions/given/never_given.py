@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from django.urls import reverse
 
-from ctxhub.core.accounts.selectors.config import read_config
+from ctxhub.core.accounts.config import read_config
 from ctxhub.core.admin.use.page import Unread, unread
 from ctxhub.core.kit import clock, sql
 from ctxhub.core.models import Project

@@ -9,7 +9,7 @@ from django.db.models import Max
 from django.utils import timezone
 
 from ctxhub.core import registry
-from ctxhub.core.accounts.selectors.agents import known_agents
+from ctxhub.core.accounts.agents import known_agents
 from ctxhub.core.admin import refs
 from ctxhub.core.admin.urls import in_project
 from ctxhub.core.kit import clock

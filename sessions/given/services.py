@@ -9,8 +9,8 @@ from django.db import transaction
 from django.db.models import Q
 
 from ctxhub.core import registry
-from ctxhub.core.accounts.selectors.config import read_config
-from ctxhub.core.events.services.cleanup import REMOVED_AT_ONCE
+from ctxhub.core.accounts.config import read_config
+from ctxhub.core.events.cleanup import REMOVED_AT_ONCE
 from ctxhub.core.given import GivenAnswer
 from ctxhub.core.history import Change
 from ctxhub.core.kit import clock, sql
@@ -23,7 +23,7 @@ from ctxhub.core.kit.listing import with_rows
 from ctxhub.core.kit.transactions import write_transaction
 from ctxhub.core.models import Agent, Project
 from ctxhub.core.text.token_count import count_tokens
-from ctxhub.core.vocabulary.services.names import register_agent
+from ctxhub.core.vocabulary.names import register_agent
 from sessions.given.queries import (
     NOWHERE,
     NewBriefing,

@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime, timedelta
 from functools import cached_property, partial
 
-from ctxhub.core.accounts.selectors.access_tokens import TOLD_BEFORE
-from ctxhub.core.accounts.selectors.speakers import speaker_of
+from ctxhub.core.accounts.access_tokens import TOLD_BEFORE
+from ctxhub.core.accounts.speakers import speaker_of
 from ctxhub.core.kit import sql
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.clock import format_time

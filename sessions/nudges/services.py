@@ -8,9 +8,8 @@ from typing import Annotated
 from django.db import Error
 from typing_extensions import TypedDict
 
-from ctxhub.core.accounts.selectors.agents import find_agent_id
-from ctxhub.core.accounts.services.agents import touch_agent
-from ctxhub.core.events.selectors.events import latest_cursor
+from ctxhub.core.accounts.agents import find_agent_id, touch_agent
+from ctxhub.core.events.log import latest_cursor
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.failures import log_failure

@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from ctxhub.core.accounts.selectors.agents import agent_names
-from ctxhub.core.accounts.selectors.config import read_config
+from ctxhub.core.accounts.agents import agent_names
+from ctxhub.core.accounts.config import read_config
 from ctxhub.core.history import Change
 from ctxhub.core.kit.caller import Caller, current
 from ctxhub.core.kit.sql import chunks

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Any
 
-from ctxhub.core.accounts.selectors.agents import find_agent_id
+from ctxhub.core.accounts.agents import find_agent_id
 from ctxhub.core.kit import sql
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.frozen import frozen

@@ -8,8 +8,8 @@ from typing import Any
 from django.db.models.signals import post_delete, post_save
 from django.dispatch import receiver
 
-from ctxhub.core.events.services import events
-from ctxhub.core.events.services.counters import CounterKey, add_to_counters, counter_key
+from ctxhub.core.events import log
+from ctxhub.core.events.counters import CounterKey, add_to_counters, counter_key
 from ctxhub.core.history import Change, History
 from ctxhub.core.kit.transactions import write_transaction
 from ctxhub.core.search.documents import Document
@@ -53,13 +53,13 @@ class SessionHistory(History[SessionRow]):
     def document(self, row: SessionRow) -> Document | None:
         return session_document(row)
 
-    def event(self, change: Change[SessionRow], at: datetime) -> events.Change:
+    def event(self, change: Change[SessionRow], at: datetime) -> log.Change:
         if change.is_restored:
-            return events.Change(self.kind, change.verb, self.ref(change.row), {})
+            return log.Change(self.kind, change.verb, self.ref(change.row), {})
         verb = "deleted" if change.new is None else change.detail or "saved"
         parent = change.row.parent_id
         data = {"note": f"from session {parent}"} if verb == RESTORED and parent else {}
-        return events.Change(self.kind, verb, self.ref(change.row), data)
+        return log.Change(self.kind, verb, self.ref(change.row), data)
 
     def count(self, changes: Sequence[Change[SessionRow]]) -> Counter[CounterKey]:
         counts: Counter[CounterKey] = Counter()

@@ -11,7 +11,7 @@ from django.urls import reverse
 
 from ctxhub.core.admin.refs import page_of_row
 from ctxhub.core.admin.urls import list_url
-from ctxhub.core.events.selectors.events import note_of
+from ctxhub.core.events.log import note_of
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.clock import format_time
 from ctxhub.core.kit.errors import CtxhubError

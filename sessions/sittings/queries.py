@@ -16,7 +16,7 @@ from ctxhub.core.kit.inputs import CONTENT_BYTES, WORD_LENGTH, clean_limit, clea
 from ctxhub.core.kit.listing import PREVIEW_CHARACTERS, Listing, make_cursor, preview, read_cursor
 from ctxhub.core.kit.pages import Condition, ListPlan, Page
 from ctxhub.core.toolbox.argument_types import About, Author, RowsOf, Time
-from ctxhub.core.vocabulary.selectors.names import find_vocabulary
+from ctxhub.core.vocabulary.names import find_vocabulary
 from sessions.sittings.contents import (
     StoredConversation,
     StoredItem,

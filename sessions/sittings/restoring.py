@@ -18,7 +18,7 @@ from ctxhub.core.kit.transactions import write_transaction
 from ctxhub.core.text.parts import CHARACTERS_PER_TOKEN
 from ctxhub.core.text.token_count import count_tokens
 from ctxhub.core.use import tally
-from ctxhub.core.vocabulary.services.names import register_agent
+from ctxhub.core.vocabulary.names import register_agent
 from sessions.sittings.contents import (
     add_state,
     copy_parts,

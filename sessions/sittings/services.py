@@ -10,7 +10,7 @@ from django.db.models import Sum
 # Pydantic builds the answer's schema and needs this TypedDict before Python 3.12.
 from typing_extensions import TypedDict
 
-from ctxhub.core.accounts.selectors.speakers import speaker_of
+from ctxhub.core.accounts.speakers import speaker_of
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.batches import BYTES_PER_TOKEN
 from ctxhub.core.kit.caller import ADMIN, Caller
@@ -23,7 +23,7 @@ from ctxhub.core.registry import refuse_ref_as_name
 from ctxhub.core.text.plurals import counted
 from ctxhub.core.text.token_count import count_tokens
 from ctxhub.core.toolbox.argument_types import About
-from ctxhub.core.vocabulary.services.names import register_agent
+from ctxhub.core.vocabulary.names import register_agent
 from sessions.sittings.contents import (
     add_conversation,
     add_state,

@@ -5,13 +5,13 @@ from datetime import datetime
 # Pydantic builds the answer's schema and needs this TypedDict before Python 3.12.
 from typing_extensions import TypedDict
 
-from ctxhub.core.accounts.services.heard_sessions import go_on, note_session
+from ctxhub.core.accounts.live_sessions import go_on, note_session
 from ctxhub.core.call_sessions import clean_call_session, name_of_session
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import InvalidInput
 from ctxhub.core.kit.transactions import write_transaction
-from ctxhub.core.vocabulary.services.names import register_agent
+from ctxhub.core.vocabulary.names import register_agent
 from messaging.messages.requests import hand_over_claims
 from tracking.leases.handing_over import hand_over_leases
 

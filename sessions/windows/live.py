@@ -4,7 +4,7 @@ from datetime import datetime
 
 from typing_extensions import TypedDict
 
-from ctxhub.core.accounts.selectors.live_sessions import live_sessions
+from ctxhub.core.accounts.live_sessions import live_sessions
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.clock import format_time
 from ctxhub.core.kit.errors import InvalidInput

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from pytest import Subtests  # noqa: PT013  # A name for a type.
 
-from ctxhub.core.accounts.services.access_tokens import create_token
+from ctxhub.core.accounts.access_tokens import create_token
 from ctxhub.core.models import Event, Project
 from ctxhub.core.registry import Deletion, all_nouns
 from ctxhub.core.toolbox.actions import Action, all_tools

@@ -6,7 +6,7 @@ import pytest
 from django.conf import LazySettings
 from django.contrib.auth.models import User
 
-from ctxhub.core.accounts.services.access_tokens import create_token, forget_tokens, revoke_token
+from ctxhub.core.accounts.access_tokens import create_token, forget_tokens, revoke_token
 from ctxhub.core.kit import clock
 from ctxhub.core.models import AccessToken, Agent, Event, Membership, Project
 from tests.hub import LiveHub, RestClient

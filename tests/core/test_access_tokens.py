@@ -12,13 +12,8 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from pytest_django import Settings
 
-from ctxhub.core.accounts.services import access_tokens
-from ctxhub.core.accounts.services.access_tokens import (
-    authenticate,
-    create_token,
-    forget_tokens,
-    revoke_token,
-)
+from ctxhub.core.accounts import access_tokens
+from ctxhub.core.accounts.access_tokens import authenticate, create_token, forget_tokens, revoke_token
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import InvalidInput, LimitReached, NotAllowed, Unauthenticated

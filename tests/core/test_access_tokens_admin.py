@@ -10,9 +10,9 @@ from django.http import HttpResponse
 from django.test import Client
 from django.urls import reverse
 
-from ctxhub.core.accounts.selectors.people import find_person
-from ctxhub.core.accounts.services.access_tokens import authenticate, create_token
-from ctxhub.core.accounts.services.own_tokens import create_own_token
+from ctxhub.core.accounts.access_tokens import authenticate, create_token
+from ctxhub.core.accounts.own_tokens import create_own_token
+from ctxhub.core.accounts.people import find_person
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import Unauthenticated

@@ -12,15 +12,15 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils.html import escape
 
-from ctxhub.core.accounts.selectors.named_agents import find_known_names, names_meant
-from ctxhub.core.accounts.services.config import set_config
+from ctxhub.core.accounts.config import set_config
+from ctxhub.core.accounts.named_agents import find_known_names, names_meant
 from ctxhub.core.hub.selectors.hub import list_agents
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import CtxhubError
 from ctxhub.core.models import Agent, Project
 from ctxhub.core.refusals.services import WRITER as REFUSALS
 from ctxhub.core.toolbox.dispatch import call
-from ctxhub.core.use.selectors import list_use
+from ctxhub.core.use.queries import list_use
 from ctxhub.core.use.tally import WRITER, Call
 from messaging.messages.services import read_messages_of
 from tests.messaging.mail import known, send

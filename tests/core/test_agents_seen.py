@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from django.db import DatabaseError
 
-from ctxhub.core.accounts.services import agents
+from ctxhub.core.accounts import agents
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.transactions import write_transaction
 from ctxhub.core.models import Agent

@@ -9,9 +9,8 @@ import time_machine
 from django.core.management import call_command
 from django.test import Client
 
-from ctxhub.core.accounts.services.access_tokens import create_token
-from ctxhub.core.accounts.services.own_tokens import create_own_token
-from ctxhub.core.accounts.services.rotation import rotate_token
+from ctxhub.core.accounts.access_tokens import create_token
+from ctxhub.core.accounts.own_tokens import create_own_token, rotate_token
 from ctxhub.core.hub.selectors.hub import list_agents
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import Caller

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from ctxhub.core.accounts.services.access_tokens import create_token
+from ctxhub.core.accounts.access_tokens import create_token
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import InvalidInput, NotAllowed
 from ctxhub.core.models import Event, Project, StoredAnswer

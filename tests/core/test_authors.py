@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from ctxhub.core.accounts.services.access_tokens import create_token
+from ctxhub.core.accounts.access_tokens import create_token
 from ctxhub.core.api.answers import with_author
 from ctxhub.core.kit.listing import Listing
 from ctxhub.core.models import Project

@@ -11,8 +11,8 @@ import pytest
 from django.db import connection
 
 from ctxhub.core import emptying
-from ctxhub.core.events.services import cleanup
-from ctxhub.core.events.services.counters import add_to_counters, counter_key
+from ctxhub.core.events import cleanup
+from ctxhub.core.events.counters import add_to_counters, counter_key
 from ctxhub.core.history import History
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import Caller
@@ -21,8 +21,7 @@ from ctxhub.core.kit.errors import NotFound
 from ctxhub.core.kit.transactions import write_transaction
 from ctxhub.core.models import Event, Project, StoredAnswer
 from ctxhub.core.toolbox.dispatch import call
-from ctxhub.core.vocabulary.selectors.names import find_vocabulary
-from ctxhub.core.vocabulary.services.names import register_agent
+from ctxhub.core.vocabulary.names import find_vocabulary, register_agent
 from memory.contexts.services import create_context, delete_context
 from memory.memories.history import HISTORY as MEMORIES
 from memory.memories.rows import MemoryRow

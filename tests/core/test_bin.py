@@ -12,7 +12,7 @@ from ctxhub.core import emptying
 from ctxhub.core.bin.models import BinState
 from ctxhub.core.bin.services import binning
 from ctxhub.core.bin.services.emptying import purge, remove_expired
-from ctxhub.core.events.services.cleanup import cleanup
+from ctxhub.core.events.cleanup import cleanup
 from ctxhub.core.hub.services.deleting import delete_refs
 from ctxhub.core.hub.services.undoing import undo_deletions
 from ctxhub.core.kit import clock
@@ -22,7 +22,7 @@ from ctxhub.core.kit.errors import Conflict, CtxhubError, InvalidInput, NotAllow
 from ctxhub.core.models import BinItem, BinPart, Category, Event, PathPattern, Project, Tag
 from ctxhub.core.search.selectors.index_check import find_faults
 from ctxhub.core.toolbox.dispatch import call
-from ctxhub.core.vocabulary.services.changes import delete_word
+from ctxhub.core.vocabulary.services import delete_word
 from memory.constraints.services import add_constraint, delete_constraint
 from memory.decisions import services
 from memory.models import (

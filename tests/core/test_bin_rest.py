@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from ctxhub.core.accounts.services.access_tokens import create_token
+from ctxhub.core.accounts.access_tokens import create_token
 from ctxhub.core.models import BinItem, Event, Project
 from tests.hub import LiveHub, McpClient, RestClient
 from tests.stdio import stdio_hub

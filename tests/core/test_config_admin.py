@@ -6,7 +6,7 @@ import pytest
 from django.test import Client
 from django.utils.html import strip_tags
 
-from ctxhub.core.accounts.selectors.config import config_of
+from ctxhub.core.accounts.config import config_of
 from ctxhub.core.models import Event, Project
 from tests.people import ADMIN, MEMBER, VIEWER, member
 

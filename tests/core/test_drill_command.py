@@ -75,7 +75,7 @@ call(ada, "decision", {"action": "set", "key": "new", "value": "meanwhile"})
 BEGUN = """
 import django; django.setup()
 import sys
-from ctxhub.core.accounts.services.projects import create_project
+from ctxhub.core.accounts.projects import create_project
 for slug in sys.argv[1:]:
     create_project(slug=slug)
 """

@@ -6,10 +6,10 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from ctxhub.core.accounts.services.access_tokens import create_token, revoke_token
+from ctxhub.core.accounts.access_tokens import create_token, revoke_token
 from ctxhub.core.kit.clock import now
 from ctxhub.core.models import AccessToken, Project, Tag
-from ctxhub.core.vocabulary.selectors.lists import list_words, words_of
+from ctxhub.core.vocabulary.queries import list_words, words_of
 from tests.hub import LiveHub, RestClient
 
 TAGS = [["api", "db"], ["api", "cache"], ["api"], ["cache"]]

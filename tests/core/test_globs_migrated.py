@@ -9,7 +9,7 @@ from django.core.management import call_command
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from ctxhub.core.accounts.services.projects import create_project
+from ctxhub.core.accounts.projects import create_project
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import PathPattern, Project
 from ctxhub.core.paths.heads import head_of

@@ -18,7 +18,7 @@ from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import Caller, acting
 from ctxhub.core.kit.transactions import write_transaction
 from ctxhub.core.models import Agent, Event, Project, Scope, Tag
-from ctxhub.core.vocabulary.services.names import register_agent
+from ctxhub.core.vocabulary.names import register_agent
 from memory.contexts.history import HISTORY, ContextHistory
 from memory.contexts.rows import CONTEXTS
 from memory.models import Context, ContextTag

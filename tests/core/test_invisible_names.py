@@ -11,7 +11,7 @@ from django.db.models import Value
 from django.db.models.functions import Concat
 from django.test.utils import CaptureQueriesContext
 
-from ctxhub.core.accounts.services.access_tokens import authenticate, create_token
+from ctxhub.core.accounts.access_tokens import authenticate, create_token
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import CtxhubError, InvalidInput
 from ctxhub.core.kit.known_names import find_invisible_names

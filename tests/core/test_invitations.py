@@ -10,8 +10,8 @@ from django.http import HttpResponse
 from django.test import Client
 from django.urls import reverse
 
-from ctxhub.core.accounts.services.invitations import invite, join
-from ctxhub.core.accounts.services.sign_in import FREE_FAILURES
+from ctxhub.core.accounts.projects import invite, join
+from ctxhub.core.accounts.sign_in import FREE_FAILURES
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import Conflict

@@ -9,7 +9,7 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from ctxhub.core.accounts.services.config import set_config
+from ctxhub.core.accounts.config import set_config
 from ctxhub.core.admin.filters import NAMES_OFFERED
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Agent, Event, Project

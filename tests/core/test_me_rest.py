@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from ctxhub.core.accounts.services.access_tokens import create_token
+from ctxhub.core.accounts.access_tokens import create_token
 from ctxhub.core.models import Agent, Membership, Project
 from tests.hub import LiveHub, RestClient
 from tests.signed_in import sign_in

@@ -12,11 +12,9 @@ from django.core.management.base import CommandError
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from ctxhub.core.accounts.selectors.names_of_people import forget_names, name_key
-from ctxhub.core.accounts.selectors.namesakes import find_clashes
-from ctxhub.core.accounts.selectors.people import find_person
-from ctxhub.core.accounts.services.access_tokens import create_token
-from ctxhub.core.accounts.services.people import give_to_person
+from ctxhub.core.accounts.access_tokens import create_token
+from ctxhub.core.accounts.names_of_people import forget_names, name_key
+from ctxhub.core.accounts.people import find_clashes, find_person, give_to_person
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import Conflict, InvalidInput, NotAllowed
 from ctxhub.core.kit.transactions import write_transaction

@@ -8,7 +8,7 @@ from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import InvalidInput
 from ctxhub.core.kit.inputs import clean_names, clean_words
 from ctxhub.core.models import Tag
-from ctxhub.core.vocabulary.services.changes import add_word, rename_word
+from ctxhub.core.vocabulary.services import add_word, rename_word
 from tests.hub import McpClient, RestClient
 
 pytestmark = pytest.mark.one_engine

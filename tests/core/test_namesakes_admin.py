@@ -6,7 +6,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.urls import reverse
 
-from ctxhub.core.accounts.services.access_tokens import create_token
+from ctxhub.core.accounts.access_tokens import create_token
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Agent, Membership, Project
 from ctxhub.management.commands.setup import Command

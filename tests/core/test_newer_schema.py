@@ -12,7 +12,7 @@ from django.db import ProgrammingError, connection
 from django.db.migrations.recorder import MigrationRecorder
 from django.test import Client
 
-from ctxhub.core.accounts.services.access_tokens import create_token
+from ctxhub.core.accounts.access_tokens import create_token
 from ctxhub.core.kit import newer_schema
 from ctxhub.core.kit.background import BackgroundWriter, When
 from ctxhub.core.kit.caller import Caller

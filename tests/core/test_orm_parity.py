@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 import time_machine
 
-from ctxhub.core.events.services import cleanup as retention
+from ctxhub.core.events import cleanup
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import Caller, acting
 from ctxhub.core.models import Agent, Category, Layer, Scope, Tag
-from ctxhub.core.vocabulary.services.changes import rename_word
+from ctxhub.core.vocabulary.services import rename_word
 from memory.constraints.services import add_constraint, deactivate_constraint, delete_constraint
 from memory.contexts.services import create_context, delete_context, update_context
 from memory.decisions.services import change_decision, delete_decision, deprecate_decision, set_decision
@@ -75,7 +75,7 @@ def rows_after(ada: Caller, prepare: Prepare, write: Service, now: time_machine.
     now.move_to(clock.now().replace(hour=12, minute=0))
     with rolled_back(), acting(ada):
         # No periodic cleanup is due, neither now nor at the write: it would count changes of files.
-        retention._cleaned[ada.project_id] = (clock.now(), timedelta(hours=1))
+        cleanup._cleaned[ada.project_id] = (clock.now(), timedelta(hours=1))
         prepare(ada)
         now.shift(timedelta(minutes=1))
         write(ada)

@@ -11,16 +11,21 @@ from django.contrib.auth.models import User
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from ctxhub.core.accounts.selectors.people import find_person
-from ctxhub.core.accounts.services.access_tokens import (
+from ctxhub.core.accounts.access_tokens import (
     NewToken,
     authenticate,
     create_token,
     forget_tokens,
     revoke_token,
 )
-from ctxhub.core.accounts.services.own_tokens import MOST_USABLE, create_own_token, offered_name
-from ctxhub.core.accounts.services.rotation import clean_grace, rotate_token
+from ctxhub.core.accounts.own_tokens import (
+    MOST_USABLE,
+    clean_grace,
+    create_own_token,
+    offered_name,
+    rotate_token,
+)
+from ctxhub.core.accounts.people import find_person
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import (

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from django.apps import apps
 
-from ctxhub.core.accounts.services import agents
-from ctxhub.core.accounts.services.config import set_config
+from ctxhub.core.accounts import agents
+from ctxhub.core.accounts.config import set_config
 from ctxhub.core.kit.caller import Caller, Window
 from ctxhub.core.models import PathPattern, Project
 from ctxhub.core.paths.services.counting import count_changes

@@ -4,12 +4,12 @@ import pytest
 
 from ctxhub.core import registry
 from ctxhub.core.admin.graphs.layer_chart import Bar
-from ctxhub.core.events.services.cleanup import in_words, retention_rules
+from ctxhub.core.events.cleanup import in_words, retention_rules
 from ctxhub.core.hub.selectors.hub import summarise_layers
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Category, Project
 from ctxhub.core.toolbox.dispatch import call
-from ctxhub.core.vocabulary.services.changes import rename_word
+from ctxhub.core.vocabulary.services import rename_word
 from memory.contexts.services import create_context, delete_context
 from memory.memories.services import add_memory
 

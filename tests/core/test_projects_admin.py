@@ -9,8 +9,8 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from ctxhub.core.accounts.services.access_tokens import create_token
-from ctxhub.core.accounts.services.projects import create_project
+from ctxhub.core.accounts.access_tokens import create_token
+from ctxhub.core.accounts.projects import create_project
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Agent, Layer, Membership, Project
 from memory.decisions.services import deprecate_decision, set_decision

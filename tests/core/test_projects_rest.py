@@ -2,7 +2,7 @@
 
 import pytest
 
-from ctxhub.core.accounts.services.projects import create_project
+from ctxhub.core.accounts.projects import create_project
 from ctxhub.core.models import Membership, Project
 from tests.hub import LiveHub, RestClient
 from tests.signed_in import sign_in

@@ -8,12 +8,12 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from rest_framework.test import APIClient
 
-from ctxhub.core.accounts.services.access_tokens import create_token
-from ctxhub.core.accounts.services.projects import create_project
+from ctxhub.core.accounts.access_tokens import create_token
+from ctxhub.core.accounts.projects import create_project
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Agent, Membership, Project, Scope, Tag
-from ctxhub.core.vocabulary.services.layers import add_layer
+from ctxhub.core.vocabulary.services import add_layer
 
 PROJECT = "/api/v1/projects/apollo/"
 

@@ -11,7 +11,7 @@ from django.test.utils import CaptureQueriesContext
 from pytest import Subtests  # noqa: PT013  # A name for a type.
 from pytest_django import Settings
 
-from ctxhub.core.events.services import cleanup as retention
+from ctxhub.core.events import cleanup
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Project
@@ -590,7 +590,7 @@ def test_every_action_has_arguments_here() -> None:
 def test_a_due_cleanup_is_not_counted(ada: Caller) -> None:
     call(ada, "decision", {"action": "set", "key": "k", "value": 0})
     first = queries(ada, "decision.set", {"key": "k", "value": 1})
-    retention._cleaned.clear()
+    cleanup._cleaned.clear()
     assert queries(ada, "decision.set", {"key": "k", "value": 2}) == first
 
 

@@ -9,14 +9,14 @@ import time_machine
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from ctxhub.core.accounts.services.config import set_config
-from ctxhub.core.events.selectors.events import count_updates, list_activity
-from ctxhub.core.events.services.cleanup import cleanup
+from ctxhub.core.accounts.config import set_config
+from ctxhub.core.events.cleanup import cleanup
+from ctxhub.core.events.log import count_updates, list_activity
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import Conflict, CtxhubError, InvalidInput, NotAllowed, NotFound, Unauthenticated
 from ctxhub.core.models import Event, Project, Refusal
 from ctxhub.core.refusals import services
-from ctxhub.core.refusals.selectors import list_refusals, refusals_between, refusals_of
+from ctxhub.core.refusals.queries import list_refusals, refusals_between, refusals_of
 from ctxhub.core.refusals.services import WRITER, count_refusal
 from ctxhub.core.toolbox.dispatch import call
 

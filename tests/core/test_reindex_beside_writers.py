@@ -9,7 +9,7 @@ import pytest
 from django.core.management import call_command
 from django.db import connection
 
-from ctxhub.core.events.services.cleanup import clear
+from ctxhub.core.events.cleanup import clear
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.transactions import write_transaction
 from ctxhub.core.models import Project, SearchEntry, SearchText, SearchWord

@@ -9,7 +9,7 @@ from django.test import Client
 from django.urls import reverse
 
 from ctxhub.core import project_deletion
-from ctxhub.core.accounts.services.access_tokens import create_token
+from ctxhub.core.accounts.access_tokens import create_token
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.deletes import delete_rows
 from ctxhub.core.kit.lock_times import recorded_holds

@@ -8,9 +8,9 @@ import pytest
 import time_machine
 from django.core.management import call_command
 
-from ctxhub.core.accounts.services.config import set_config
-from ctxhub.core.events.services import cleanup as retention
-from ctxhub.core.events.services.cleanup import cleanup
+from ctxhub.core.accounts.config import set_config
+from ctxhub.core.events import cleanup as retention
+from ctxhub.core.events.cleanup import cleanup
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Event, Project
 from ctxhub.core.toolbox.dispatch import call

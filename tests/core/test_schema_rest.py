@@ -29,7 +29,7 @@ from schemathesis.specs.openapi.checks import (
 )
 from schemathesis.specs.openapi.schemas import OpenApiSchema
 
-from ctxhub.core.accounts.services.access_tokens import create_token
+from ctxhub.core.accounts.access_tokens import create_token
 from ctxhub.core.api import openapi
 from ctxhub.core.api.transfer import LINES
 from ctxhub.core.models import Project

@@ -9,8 +9,8 @@ from django.db.models import Model
 from django.test import Client, RequestFactory
 from django.urls import reverse
 
-from ctxhub.core.accounts.services.access_tokens import create_token
-from ctxhub.core.accounts.services.invitations import invite
+from ctxhub.core.accounts.access_tokens import create_token
+from ctxhub.core.accounts.projects import invite
 from ctxhub.core.admin.base import ProjectAdmin
 from ctxhub.core.hub.services.deleting import delete_refs
 from ctxhub.core.kit import clock

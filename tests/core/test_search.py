@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 import time_machine
 
-from ctxhub.core.accounts.services.projects import create_project
-from ctxhub.core.events.selectors.events import latest_cursor
+from ctxhub.core.accounts.projects import create_project
+from ctxhub.core.events.log import latest_cursor
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import InvalidInput, NotFound
 from ctxhub.core.models import Project

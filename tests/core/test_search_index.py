@@ -8,8 +8,8 @@ import pytest
 from django.db import connection, transaction
 from django.test.utils import CaptureQueriesContext
 
-from ctxhub.core.accounts.services.projects import create_project
-from ctxhub.core.events.services.cleanup import clear
+from ctxhub.core.accounts.projects import create_project
+from ctxhub.core.events.cleanup import clear
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import (
@@ -27,7 +27,7 @@ from ctxhub.core.search import documents
 from ctxhub.core.search.documents import EARLIER
 from ctxhub.core.search.services.index import BATCH_SIZE, index_again
 from ctxhub.core.toolbox.dispatch import call
-from ctxhub.core.vocabulary.services.changes import delete_word, rename_word
+from ctxhub.core.vocabulary.services import delete_word, rename_word
 from memory.constraints.services import add_constraint
 from memory.decisions.services import set_decision, set_decision_batch
 from memory.models import Constraint, Decision

@@ -21,8 +21,8 @@ from django.core.management.base import CommandError
 from django.db import connection
 
 from ctxhub import env
-from ctxhub.core.accounts.services.access_tokens import create_token, find_token, revoke_token
-from ctxhub.core.accounts.services.rotation import rotate_token
+from ctxhub.core.accounts.access_tokens import create_token, find_token, revoke_token
+from ctxhub.core.accounts.own_tokens import rotate_token
 from ctxhub.core.kit.sqlite_file import ConnectionToExisting, close_to_others, make_file
 from ctxhub.core.models import AccessToken, Project
 from ctxhub.management.commands.setup import project_to_connect

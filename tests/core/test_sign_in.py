@@ -8,8 +8,8 @@ from django.contrib.auth.models import User
 from django.db import connection
 from django.test import Client
 
-from ctxhub.core.accounts.services import sign_in
-from ctxhub.core.accounts.services.sign_in import count_attempt, remove_old_failures
+from ctxhub.core.accounts import sign_in
+from ctxhub.core.accounts.sign_in import count_attempt, remove_old_failures
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.errors import LimitReached
 from ctxhub.core.models import SignInFailure

@@ -7,7 +7,7 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from ctxhub.core.events.services.cleanup import cleanup
+from ctxhub.core.events.cleanup import cleanup
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import Caller, acting
 from ctxhub.core.models import Event, PathPattern, Project, StaleCursor

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import time_machine
 
-from ctxhub.core.accounts.services.config import set_config
+from ctxhub.core.accounts.config import set_config
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import PathPattern, Project
 from ctxhub.core.paths.services import counting

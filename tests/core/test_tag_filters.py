@@ -12,7 +12,7 @@ from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import InvalidInput
 from ctxhub.core.models import Project, Tag
 from ctxhub.core.toolbox.dispatch import call
-from ctxhub.core.vocabulary.selectors.names import find_tag_ids, find_vocabulary
+from ctxhub.core.vocabulary.names import find_tag_ids, find_vocabulary
 from ctxhub.core.vocabulary.tag_filters import MOST_GLOBS, read_tag_filters
 from memory.decisions.services import set_decision_batch
 from tests.databases import take_statistics

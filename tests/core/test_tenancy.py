@@ -8,7 +8,7 @@ import pytest
 from pytest import Subtests  # noqa: PT013  # A name for a type.
 from pytest_django import Settings
 
-from ctxhub.core.events.selectors.events import latest_cursor
+from ctxhub.core.events.log import latest_cursor
 from ctxhub.core.kit.caller import WRITE, Caller
 from ctxhub.core.kit.errors import CtxhubError
 from ctxhub.core.models import Layer, Project

@@ -11,8 +11,8 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from ctxhub.core.accounts.services.config import set_config
-from ctxhub.core.accounts.services.visits import LATER, note_visit
+from ctxhub.core.accounts.config import set_config
+from ctxhub.core.accounts.visits import LATER, note_visit
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import Conflict
 from ctxhub.core.models import Event, Project, Visit

@@ -7,14 +7,14 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from ctxhub.core.events.selectors.events import VERBS, VERBS_OF_ACTION
+from ctxhub.core.events.log import VERBS, VERBS_OF_ACTION
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import CtxhubError
 from ctxhub.core.kit.listing import Listing
 from ctxhub.core.models import Event, Scope
 from ctxhub.core.toolbox.actions import all_tools
 from ctxhub.core.toolbox.dispatch import call
-from ctxhub.core.vocabulary.selectors.unknown_names import FILTERS, NAMES, unknown_names
+from ctxhub.core.vocabulary.queries import FILTERS, NAMES, unknown_names
 from memory.decisions.services import set_decision
 from tests.hub import McpClient, RestClient
 

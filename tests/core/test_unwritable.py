@@ -9,7 +9,7 @@ from django.db import DatabaseError, connection
 from django.test import Client
 from django.urls import reverse
 
-from ctxhub.core.accounts.services.access_tokens import create_token
+from ctxhub.core.accounts.access_tokens import create_token
 from ctxhub.core.kit import failures
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.failures import UNWRITABLE, failure_of, is_unwritable

@@ -9,15 +9,15 @@ import time_machine
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from ctxhub.core.accounts.services.config import set_config
-from ctxhub.core.events.services.cleanup import cleanup
+from ctxhub.core.accounts.config import set_config
+from ctxhub.core.events.cleanup import cleanup
 from ctxhub.core.hub.selectors.hub import list_agents
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import InvalidInput
 from ctxhub.core.models import EmptySearch, TokenUse
 from ctxhub.core.text.token_count import count_tokens
 from ctxhub.core.use import services
-from ctxhub.core.use.selectors import list_empty_searches, list_use
+from ctxhub.core.use.queries import list_empty_searches, list_use
 from ctxhub.core.use.tally import EMPTY_SEARCHES, WRITER, Call
 from ctxhub.mcp.methods import Request, Surface, Work, answer
 

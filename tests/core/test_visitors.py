@@ -8,10 +8,10 @@ import pytest
 import time_machine
 from django.db.models import ManyToOneRel
 
-from ctxhub.core.accounts.services import agents, visitors
-from ctxhub.core.accounts.services.access_tokens import create_token
-from ctxhub.core.accounts.services.visitors import LOOKED_AT_ONCE
-from ctxhub.core.events.services.cleanup import cleanup
+from ctxhub.core.accounts import agents, visits
+from ctxhub.core.accounts.access_tokens import create_token
+from ctxhub.core.accounts.visits import LOOKED_AT_ONCE
+from ctxhub.core.events.cleanup import cleanup
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Agent, Event, Project
@@ -45,7 +45,7 @@ def test_an_agent_that_only_read_is_deleted_after_a_week(apollo: Project) -> Non
     read_as(apollo, "eve")
     assert clean_up_after(timedelta(days=6), apollo).get("agents", 0) == 0
     assert agent_names(apollo) == {"eve"}
-    visitors._looked.clear()
+    visits._looked.clear()
     assert clean_up_after(WEEK, apollo)["agents"] == 1
     assert agent_names(apollo) == set()
 
@@ -64,7 +64,7 @@ def test_one_event_reports_the_number_of_deleted_agents(apollo: Project) -> None
 
 def test_an_agent_that_returns_stays(apollo: Project) -> None:
     read_as(apollo, "eve")
-    visitors._looked.clear()
+    visits._looked.clear()
     with time_machine.travel(clock.now() + timedelta(days=6), tick=False):
         agents._touched.clear()
         read_as(apollo, "eve")
@@ -105,10 +105,10 @@ def test_every_foreign_key_to_an_agent_is_checked() -> None:
         for relation in Agent._meta.get_fields(include_hidden=True)
         if isinstance(relation, ManyToOneRel)
     }
-    checked = {(table, column) for table, column, is_name in visitors._references() if not is_name}
+    checked = {(table, column) for table, column, is_name in visits._references() if not is_name}
     assert checked == foreign_keys
     assert len(foreign_keys) >= 15
-    assert ("messaging_delivery", "folded", True) in visitors._references()
+    assert ("messaging_delivery", "folded", True) in visits._references()
 
 
 def test_another_projects_agents_are_left_alone(apollo: Project, hermes: Project) -> None:

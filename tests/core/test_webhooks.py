@@ -14,9 +14,9 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from pytest_django import DjangoAssertNumQueries, Settings
 
-from ctxhub.core.events.services import cleanup as retention
-from ctxhub.core.events.services.cleanup import cleanup
-from ctxhub.core.events.services.events import Change, record
+from ctxhub.core.events import cleanup as retention
+from ctxhub.core.events.cleanup import cleanup
+from ctxhub.core.events.log import Change, record
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import READ, WRITE, Caller
 from ctxhub.core.kit.errors import InvalidInput, LimitReached, NotAllowed, NotFound

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from ctxhub.core.accounts.services.access_tokens import create_token
+from ctxhub.core.accounts.access_tokens import create_token
 from ctxhub.core.kit import clock
 from ctxhub.core.models import Project, StoredAnswer, Webhook, WebhookDelivery
 from ctxhub.core.webhooks.models import DeliveryStatus

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ctxhub.core.accounts.models.config import Config
+from ctxhub.core.accounts.models import Config
 from ctxhub.core.events.working_time import moment_before
 
 DAY = timedelta(hours=24)

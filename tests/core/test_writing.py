@@ -10,8 +10,8 @@ from contextlib import AbstractContextManager, closing, contextmanager
 import pytest
 from django.db import connection
 
-from ctxhub.core.accounts.services import agents
-from ctxhub.core.accounts.services.access_tokens import authenticate, create_token
+from ctxhub.core.accounts import agents
+from ctxhub.core.accounts.access_tokens import authenticate, create_token
 from ctxhub.core.kit import transactions
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.write_queue import QUEUE, WriteQueue

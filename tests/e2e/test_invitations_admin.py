@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from ctxhub.core.accounts.selectors.config import config_of
+from ctxhub.core.accounts.config import config_of
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Project
 from memory.decisions.services import set_decision

@@ -6,8 +6,8 @@ import shlex
 import pytest
 from playwright.sync_api import Page, expect
 
-from ctxhub.core.accounts.services.access_tokens import forget_tokens
-from ctxhub.core.accounts.services.invitations import invite
+from ctxhub.core.accounts.access_tokens import forget_tokens
+from ctxhub.core.accounts.projects import invite
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Agent, Membership, Project
 from tests.e2e.test_access_tokens_admin import line_for

@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
-from ctxhub.core.accounts.services.access_tokens import create_token
+from ctxhub.core.accounts.access_tokens import create_token
 from ctxhub.core.models import Project
 from ctxhub.core.use.tally import WRITER
 from tests.e2e.test_admin import go, sign_in

@@ -10,8 +10,8 @@ import time_machine
 from django.contrib.messages import get_messages
 from django.test import Client
 
-from ctxhub.core.accounts.services import agents as touched_agents
-from ctxhub.core.accounts.services.access_tokens import forget_tokens
+from ctxhub.core.accounts import agents as touched_agents
+from ctxhub.core.accounts.access_tokens import forget_tokens
 from ctxhub.core.kit.clock import format_time, now
 from tests.golden.ids import Ids
 from tests.golden.readable import readable

@@ -7,8 +7,8 @@ import pytest
 import time_machine
 from django.test import Client
 
-from ctxhub.core.accounts.services.access_tokens import create_token
-from ctxhub.core.accounts.services.projects import create_project
+from ctxhub.core.accounts.access_tokens import create_token
+from ctxhub.core.accounts.projects import create_project
 from ctxhub.core.models import Membership, Project
 from tests.golden.chapters import (
     admin,

@@ -11,8 +11,8 @@ from django.core.management import CommandError
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from ctxhub.core.accounts.services.config import set_config
-from ctxhub.core.events.services.events import recorded
+from ctxhub.core.accounts.config import set_config
+from ctxhub.core.events.log import recorded
 from ctxhub.core.hub.selectors.hub import count_all
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.inputs import CONTENT_BYTES

@@ -8,8 +8,8 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from ctxhub.core.events.services import cleanup as retention
-from ctxhub.core.events.services.events import recorded
+from ctxhub.core.events import cleanup
+from ctxhub.core.events.log import recorded
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.inputs import CONTENT_BYTES, TEXT_BYTES
 from ctxhub.core.models import Event, Project, SearchEntry, Tag, Tally
@@ -30,7 +30,7 @@ HOUR = timedelta(hours=1)
 def no_cleanup_is_due(apollo: Project, hermes: Project) -> None:
     """A cleanup would correct the tiers that the file says."""
     for project in (apollo, hermes):
-        retention._cleaned[project.pk] = (clock.now(), retention.EVERY)
+        cleanup._cleaned[project.pk] = (clock.now(), cleanup.EVERY)
 
 
 def snapshots_of(project: Project) -> list[Snapshot]:

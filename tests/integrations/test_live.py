@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from ctxhub.core.accounts.services.access_tokens import create_token
+from ctxhub.core.accounts.access_tokens import create_token
 from ctxhub.core.kit.background import flush_all
 from ctxhub.core.models import Project
 from tests.hub import LiveHub, RestClient
@@ -226,7 +226,7 @@ def test_a_reader_is_told_and_writes_nothing(
 
 @pytest.fixture
 def reader_token(hub: LiveHub, apollo: Any) -> str:
-    from ctxhub.core.accounts.services.access_tokens import create_token
+    from ctxhub.core.accounts.access_tokens import create_token
 
     return create_token(project=apollo, agent="eve", scopes=["read"]).secret
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from django.core.management import CommandError, call_command
 
-from ctxhub.core.accounts.services.access_tokens import create_token
+from ctxhub.core.accounts.access_tokens import create_token
 from ctxhub.core.models import Project
 from ctxhub.management.commands.runmcp import find_caller, find_session_name
 from tests.hub import LiveHub, McpClient

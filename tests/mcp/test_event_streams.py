@@ -16,11 +16,10 @@ from django.contrib.sessions.models import Session
 from django.test import Client, override_settings
 
 from ctxhub.core import registry
-from ctxhub.core.accounts.services.access_tokens import create_token, find_token, revoke_token, verify
-from ctxhub.core.accounts.services.listeners import Listener, person_listening, still_listening
+from ctxhub.core.accounts.access_tokens import create_token, find_token, revoke_token, verify
+from ctxhub.core.accounts.listeners import Listener, person_listening, still_listening
 from ctxhub.core.events import following as streams
-from ctxhub.core.events.selectors.events import latest_cursor, note_of, read_new_events
-from ctxhub.core.events.services.events import Change, record
+from ctxhub.core.events.log import Change, latest_cursor, note_of, read_new_events, record
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import READ, Caller
 from ctxhub.core.kit.sql import chunks

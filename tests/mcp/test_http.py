@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from pytest_django import Settings
 
-from ctxhub.core.accounts.services.access_tokens import create_token, revoke_token
+from ctxhub.core.accounts.access_tokens import create_token, revoke_token
 from ctxhub.core.models import Project
 from ctxhub.mcp import request_bodies
 from tests.hub import LiveHub, McpClient, Reply, RestClient

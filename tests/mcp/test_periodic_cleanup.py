@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 from django.db import connection
 
-from ctxhub.core.events.services import cleanup as retention
+from ctxhub.core.events import cleanup
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import Caller
 from ctxhub.mcp import periodic_cleanup as housekeeping
@@ -33,7 +33,7 @@ def test_old_messages_are_removed_without_a_write(
         send_message(caller=caller, text="New.")
     old = clock.now() - timedelta(days=2)
     Message.unscoped.filter(text="Old.").update(created_at=old)
-    retention._cleaned.clear()
+    cleanup._cleaned.clear()
     asyncio.run(clean_until(lambda: texts() == ["New.", "New."]))
 
 

@@ -8,7 +8,7 @@ import jsonschema_rs
 import pytest
 from jsonschema_rs import meta
 
-from ctxhub.core.accounts.services.access_tokens import create_token
+from ctxhub.core.accounts.access_tokens import create_token
 from ctxhub.core.api.takes import takes
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import InvalidInput, NotAllowed

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from django.db import OperationalError, connection
 
-from ctxhub.core.accounts.services.access_tokens import create_token
+from ctxhub.core.accounts.access_tokens import create_token
 from ctxhub.core.admin.needs import live
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Project

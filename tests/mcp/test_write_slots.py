@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from pytest import Subtests  # noqa: PT013  # A name for a type.
 
-from ctxhub.core.accounts.services.access_tokens import create_token, verify
+from ctxhub.core.accounts.access_tokens import create_token, verify
 from ctxhub.core.kit.write_queue import QUEUE, QueueTimeout
 from ctxhub.core.models import Project
 from ctxhub.mcp import write_slots

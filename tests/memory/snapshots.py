@@ -8,7 +8,7 @@ from django.db import connection
 
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.clock import now
-from ctxhub.core.vocabulary.services.names import register_agent
+from ctxhub.core.vocabulary.names import register_agent
 from memory.models import Snapshot, SnapshotDependency
 from memory.snapshots.services import save_snapshot
 

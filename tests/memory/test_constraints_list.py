@@ -18,7 +18,7 @@ from ctxhub.core.kit.errors import InvalidInput
 from ctxhub.core.kit.listing import make_cursor
 from ctxhub.core.kit.priority import Priority
 from ctxhub.core.models import Category, Project
-from ctxhub.core.vocabulary.services.changes import rename_word
+from ctxhub.core.vocabulary.services import rename_word
 from memory.constraints.queries import list_constraints
 from memory.constraints.services import add_constraint, deactivate_constraint
 from memory.models import Constraint

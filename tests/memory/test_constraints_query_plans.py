@@ -11,7 +11,7 @@ from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.clock import now
 from ctxhub.core.models import Category, Layer, Scope, Tag
 from ctxhub.core.toolbox.dispatch import call
-from ctxhub.core.vocabulary.services.names import register_agent
+from ctxhub.core.vocabulary.names import register_agent
 from memory.constraints.models import digest_of, rank_of
 from memory.models import Constraint, ConstraintScope, ConstraintTag
 from tests.databases import statements_within_cpu_seconds, take_statistics

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from ctxhub.core.events.selectors.stats import Stats
+from ctxhub.core.events.counters import Stats
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Category, Event, Project, Tag
 from memory.constraints.services import add_constraint

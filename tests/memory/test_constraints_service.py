@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from ctxhub.core.events.selectors.stats import Stats
-from ctxhub.core.events.services.events import recorded
+from ctxhub.core.events.counters import Stats
+from ctxhub.core.events.log import recorded
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import InvalidInput, NotFound
 from ctxhub.core.kit.priority import Priority

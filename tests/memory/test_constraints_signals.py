@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from django.db import IntegrityError, transaction
 
-from ctxhub.core.events.selectors.stats import Stats
+from ctxhub.core.events.counters import Stats
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.priority import Priority
 from ctxhub.core.models import Category, Event, Layer, Project, Scope, Tag, Tally

@@ -5,7 +5,7 @@ from urllib.parse import quote
 
 import pytest
 
-from ctxhub.core.accounts.services.access_tokens import create_token
+from ctxhub.core.accounts.access_tokens import create_token
 from ctxhub.core.models import Membership, Project
 from tests.hub import LiveHub, Reply, RestClient
 from tests.signed_in import sign_in

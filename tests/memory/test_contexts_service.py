@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from ctxhub.core.events.selectors.stats import Stats
+from ctxhub.core.events.counters import Stats
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import Conflict, InvalidInput, NotFound
 from ctxhub.core.models import Event, Project, SearchEntry

@@ -14,7 +14,7 @@ from django.test.utils import CaptureQueriesContext
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ctxhub.core.events.selectors.events import latest_cursor
+from ctxhub.core.events.log import latest_cursor
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import InvalidInput
 from ctxhub.core.kit.listing import with_rows

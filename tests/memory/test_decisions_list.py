@@ -13,7 +13,7 @@ from django.db import transaction
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ctxhub.core.events.selectors.events import latest_cursor
+from ctxhub.core.events.log import latest_cursor
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import InvalidInput
 from ctxhub.core.kit.listing import make_cursor

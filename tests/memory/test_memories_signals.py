@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from django.db import IntegrityError, transaction
 
-from ctxhub.core.events.selectors.stats import Stats
+from ctxhub.core.events.counters import Stats
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Event, Project, SearchEntry, Tag, Tally
 from memory.contexts.services import update_context

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 from pytest_django import DjangoDbBlocker
 
-from ctxhub.core.accounts.services.projects import create_project
+from ctxhub.core.accounts.projects import create_project
 from tests.emptying import empty_database
 from tests.stdio import StdioClient, stdio_hub
 

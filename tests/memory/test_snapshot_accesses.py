@@ -13,7 +13,7 @@ from django.test.utils import CaptureQueriesContext
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.transactions import write_transaction
 from ctxhub.core.models import Event
-from ctxhub.core.vocabulary.services.names import register_agent
+from ctxhub.core.vocabulary.names import register_agent
 from memory.predictions.models import PredictionOutcome
 from memory.snapshots import reads
 from memory.snapshots.models import Snapshot, Tier

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import time_machine
 
-from ctxhub.core.events.services.cleanup import cleanup
+from ctxhub.core.events.cleanup import cleanup
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Event, Project
 from ctxhub.core.toolbox.dispatch import call

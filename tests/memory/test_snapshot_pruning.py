@@ -8,8 +8,8 @@ import time_machine
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from ctxhub.core.accounts.services.config import set_config
-from ctxhub.core.events.services.cleanup import cleanup
+from ctxhub.core.accounts.config import set_config
+from ctxhub.core.events.cleanup import cleanup
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import InvalidInput, NotAllowed
 from ctxhub.core.models import Event, Project, SearchEntry, Tag, Tally

@@ -8,7 +8,7 @@ import time_machine
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from ctxhub.core.events.services import cleanup as retention
+from ctxhub.core.events import cleanup
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import InvalidInput, NotAllowed
 from ctxhub.core.models import Event, Project
@@ -116,7 +116,7 @@ def test_a_cleanup_corrects_a_bounded_number(ada: Caller, monkeypatch: pytest.Mo
 
 def test_the_first_write_of_a_minute_corrects_tiers(ada: Caller) -> None:
     row_id = saved(ada.project)
-    retention._cleaned.clear()
+    cleanup._cleaned.clear()
     with time_machine.travel(NOON + timedelta(hours=2), tick=False):
         add_constraint(caller=ada, category="security", text="x")
     assert stored(row_id).tier == Tier.RECENT

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from ctxhub.core.accounts.services.access_tokens import create_token
+from ctxhub.core.accounts.access_tokens import create_token
 from ctxhub.core.models import Project
 from sessions.windows import opening  # noqa: F401  # Says which session a call belongs to.
 from tests.hub import LiveHub, McpClient

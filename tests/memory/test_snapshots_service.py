@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import time_machine
 
-from ctxhub.core.events.selectors.stats import Stats
+from ctxhub.core.events.counters import Stats
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import InvalidInput, NotAllowed, NotFound
 from ctxhub.core.kit.inputs import CONTENT_BYTES

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from ctxhub.core.accounts.services.access_tokens import create_token
+from ctxhub.core.accounts.access_tokens import create_token
 from ctxhub.core.events.mail import count_urgent
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import Caller

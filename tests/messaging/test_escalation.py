@@ -9,9 +9,8 @@ import time_machine
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from ctxhub.core.accounts.selectors.config import config_of
-from ctxhub.core.accounts.services.config import set_config
-from ctxhub.core.events.services.cleanup import cleanup
+from ctxhub.core.accounts.config import config_of, set_config
+from ctxhub.core.events.cleanup import cleanup
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Event

@@ -10,7 +10,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from ctxhub.core.admin import refs
-from ctxhub.core.events.services.cleanup import cleanup
+from ctxhub.core.events.cleanup import cleanup
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Agent, Project

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 import time_machine
 
-from ctxhub.core.events.services import cleanup as retention
-from ctxhub.core.events.services.cleanup import cleanup, clear
+from ctxhub.core.events import cleanup as retention
+from ctxhub.core.events.cleanup import cleanup, clear
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Event

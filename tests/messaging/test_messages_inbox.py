@@ -8,9 +8,9 @@ import pytest
 import time_machine
 from django.db import connection
 
-from ctxhub.core.accounts.services import agents
+from ctxhub.core.accounts import agents
+from ctxhub.core.events.log import count_updates, latest_cursor
 from ctxhub.core.events.mail import count_urgent
-from ctxhub.core.events.selectors.events import count_updates, latest_cursor
 from ctxhub.core.hub.named_views import all_views
 from ctxhub.core.hub.selectors.hub import list_agents
 from ctxhub.core.kit.caller import Caller

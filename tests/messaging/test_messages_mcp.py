@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from ctxhub.core.accounts.services.access_tokens import create_token
+from ctxhub.core.accounts.access_tokens import create_token
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.toolbox.dispatch import as_text, call
 from messaging.models import Message

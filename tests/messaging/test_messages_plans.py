@@ -9,8 +9,8 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
+from ctxhub.core.events.log import count_updates
 from ctxhub.core.events.mail import count_urgent
-from ctxhub.core.events.selectors.events import count_updates
 from ctxhub.core.kit import clock, sql
 from ctxhub.core.kit.caller import Caller
 from messaging.messages.inbox import count_news, list_inbox, unread_of

@@ -9,14 +9,14 @@ import pytest
 import time_machine
 from django.apps import apps
 
+from ctxhub.core.events.cleanup import cleanup
 from ctxhub.core.events.mail import count_urgent
-from ctxhub.core.events.services.cleanup import cleanup
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.transactions import write_transaction
 from ctxhub.core.models import Agent
 from ctxhub.core.toolbox.dispatch import call
-from ctxhub.core.vocabulary.services.names import register_agent
+from ctxhub.core.vocabulary.names import register_agent
 from messaging.messages.queries import list_receipts
 from messaging.messages.services import acknowledge_messages, read_messages_of
 from messaging.models import Delivery, Message

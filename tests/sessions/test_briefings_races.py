@@ -2,7 +2,7 @@
 
 import pytest
 
-from ctxhub.core.accounts.services.access_tokens import create_token
+from ctxhub.core.accounts.access_tokens import create_token
 from ctxhub.core.kit.background import When
 from ctxhub.core.kit.caller import Caller
 from sessions.given.models import BriefingItem

@@ -2,7 +2,7 @@
 
 import pytest
 
-from ctxhub.core.accounts.services.access_tokens import create_token
+from ctxhub.core.accounts.access_tokens import create_token
 from ctxhub.core.kit.caller import READ, Caller
 from ctxhub.core.kit.tool_names import naming_tools
 from ctxhub.core.models import Project

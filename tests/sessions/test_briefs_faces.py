@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from ctxhub.core.accounts.services.access_tokens import create_token
+from ctxhub.core.accounts.access_tokens import create_token
 from ctxhub.core.kit.caller import READ, WRITE, Caller
 from ctxhub.core.kit.errors import InvalidInput, NotAllowed
 from ctxhub.core.models import Project

@@ -8,7 +8,7 @@ import time_machine
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from ctxhub.core.accounts.services.projects import create_project
+from ctxhub.core.accounts.projects import create_project
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.text.token_count import count_tokens
 from ctxhub.core.toolbox.dispatch import call

@@ -9,8 +9,8 @@ import time_machine
 from django.db import OperationalError, connection
 from django.test.utils import CaptureQueriesContext
 
-from ctxhub.core.accounts.services.access_tokens import create_token
-from ctxhub.core.accounts.services.config import set_config
+from ctxhub.core.accounts.access_tokens import create_token
+from ctxhub.core.accounts.config import set_config
 from ctxhub.core.kit import clock as hub_clock
 from ctxhub.core.kit import sql
 from ctxhub.core.kit.caller import Caller

@@ -8,15 +8,15 @@ from typing import Any
 import pytest
 import time_machine
 
-from ctxhub.core.accounts.services.config import set_config
-from ctxhub.core.events.services import cleanup as retention
-from ctxhub.core.events.services.cleanup import cleanup
+from ctxhub.core.accounts.config import set_config
+from ctxhub.core.events import cleanup as retention
+from ctxhub.core.events.cleanup import cleanup
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import Caller, Window
 from ctxhub.core.models import Event
 from ctxhub.core.search.selectors.index_check import find_faults
 from ctxhub.core.toolbox.dispatch import call
-from ctxhub.core.vocabulary.services.names import register_agent
+from ctxhub.core.vocabulary.names import register_agent
 from memory.models import Snapshot
 from sessions import retention as cleaning
 from sessions.accesses.services import track_access

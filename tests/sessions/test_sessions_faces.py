@@ -6,8 +6,8 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from ctxhub.core.accounts.services import agents
-from ctxhub.core.events.services import cleanup as retention
+from ctxhub.core.accounts import agents
+from ctxhub.core.events import cleanup
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Project
@@ -239,7 +239,7 @@ def fill(caller: Caller, count: int) -> None:
 
 def queries(caller: Caller, arguments: dict[str, Any]) -> int:
     agents._touched[caller.project_id, caller.agent, ""] = float("inf")
-    retention._cleaned[caller.project_id] = (clock.now(), retention.EVERY)
+    cleanup._cleaned[caller.project_id] = (clock.now(), cleanup.EVERY)
     with CaptureQueriesContext(connection) as captured:
         call(caller, "session", arguments)
     return len(captured)

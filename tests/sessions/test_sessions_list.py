@@ -7,7 +7,7 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from ctxhub.core.events.selectors.events import read_new_events
+from ctxhub.core.events.log import read_new_events
 from ctxhub.core.events.waiting import Wanted
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import Caller
@@ -15,7 +15,7 @@ from ctxhub.core.kit.errors import InvalidInput, NotFound
 from ctxhub.core.models import Event
 from ctxhub.core.search.services.reindexing import index_missing
 from ctxhub.core.toolbox.dispatch import call
-from ctxhub.core.vocabulary.services.names import register_agent
+from ctxhub.core.vocabulary.names import register_agent
 from sessions.models import AgentSession
 from sessions.sittings.restoring import find_last_saved, restore_session
 from sessions.sittings.services import delete_session, save_session

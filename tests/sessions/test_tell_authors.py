@@ -11,8 +11,8 @@ from django.db import connection, transaction
 from django.test import TestCase
 from django.test.utils import CaptureQueriesContext
 
-from ctxhub.core.accounts.services.config import set_config
-from ctxhub.core.events.services import cleanup as retention
+from ctxhub.core.accounts.config import set_config
+from ctxhub.core.events import cleanup
 from ctxhub.core.kit.caller import Caller, Window, acting
 from ctxhub.core.toolbox.dispatch import call
 from memory.constraints.services import add_constraint
@@ -300,7 +300,7 @@ def test_old_records_are_deleted(ada: Caller, clock: time_machine.Traveller) -> 
         decide(ada)
     for days, count in ((89, 1), (2, 0)):
         clock.shift(timedelta(days=days))
-        retention.cleanup(ada.project_id)
+        cleanup.cleanup(ada.project_id)
         assert len(written(ada)) == count
 
 

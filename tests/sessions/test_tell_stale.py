@@ -10,8 +10,8 @@ import time_machine
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from ctxhub.core.accounts.services.config import set_config
-from ctxhub.core.events.services import cleanup as retention
+from ctxhub.core.accounts.config import set_config
+from ctxhub.core.events import cleanup
 from ctxhub.core.kit import clock as hub_clock
 from ctxhub.core.kit.caller import Caller, Window, acting
 from ctxhub.core.toolbox.dispatch import call
@@ -287,7 +287,7 @@ def test_who_was_given_the_new_value_hears_nothing(ada: Caller, eve: Caller) -> 
 
 
 def statements(caller: Caller, value: str, key: str = KEY) -> list[str]:
-    retention._cleaned[caller.project_id] = (hub_clock.now(), retention.EVERY)
+    cleanup._cleaned[caller.project_id] = (hub_clock.now(), cleanup.EVERY)
     with CaptureQueriesContext(connection) as queries:
         decide(caller, value, key=key)
     return [found["sql"] for found in queries if "briefing" in found["sql"]]
@@ -308,7 +308,7 @@ def test_many_readers_take_as_many_statements_as_one(ada: Caller) -> None:
         for n in range(count):
             call(replace(ada, agent=f"a{n}"), "get", {"refs": [REF]})
         WRITER.flush()
-        retention._cleaned[ada.project_id] = (hub_clock.now(), retention.EVERY)
+        cleanup._cleaned[ada.project_id] = (hub_clock.now(), cleanup.EVERY)
         with CaptureQueriesContext(connection) as queries:
             decide(ada, value)
         counts.append(len(queries))

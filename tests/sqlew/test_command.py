@@ -14,8 +14,8 @@ from django.core.management import CommandError, call_command, load_command_clas
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from ctxhub.core.accounts.services.config import set_config
-from ctxhub.core.events.services.events import recorded
+from ctxhub.core.accounts.config import set_config
+from ctxhub.core.events.log import recorded
 from ctxhub.core.hub.selectors.hub import count_all
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Event, Project, SearchText

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from ctxhub.core.accounts.services.config import set_config
-from ctxhub.core.events.services.cleanup import cleanup
+from ctxhub.core.accounts.config import set_config
+from ctxhub.core.events.cleanup import cleanup
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Agent, Project

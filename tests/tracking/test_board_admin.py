@@ -11,7 +11,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from ctxhub.core.accounts.services.heard_sessions import note_session
+from ctxhub.core.accounts.live_sessions import note_session
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import Conflict

@@ -8,8 +8,8 @@ import time_machine
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from ctxhub.core.events.selectors.stats import Stats
-from ctxhub.core.events.services import cleanup as retention
+from ctxhub.core.events import cleanup
+from ctxhub.core.events.counters import Stats
 from ctxhub.core.hub.selectors.hub import count_all, summarise_layers
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import CtxhubError, InvalidInput
@@ -406,7 +406,7 @@ def test_old_changes_are_removed_and_files_stay(ada: Caller, apollo: Project) ->
         record_change_batch(caller=ada, items=[item("a", layer="data"), item("b")])
         now.shift(timedelta(days=7, seconds=1))
         record_change(caller=ada, path="c", change="created", layer="data")
-        retention.cleanup(apollo.pk)
+        cleanup.cleanup(apollo.pk)
     stats = Stats(apollo.pk)
     assert (stats.of("change"), stats.of("resource")) == (1, 3)
     assert list(stats.by_layer("change").values()).count(1) == 1
@@ -420,8 +420,8 @@ def test_clear_removes_exactly_the_older_changes(ada: Caller, apollo: Project) -
             record_change(caller=ada, path=f"f{hours}", change="created")
             now.shift(timedelta(hours=1))
         older = {"changes": "2026-11-21T14:00:00Z"}
-        assert retention.clear(caller=ada, older_than=older, dry_run=True)["changes"] == 2
-        assert retention.clear(caller=ada, older_than=older)["changes"] == 2
+        assert cleanup.clear(caller=ada, older_than=older, dry_run=True)["changes"] == 2
+        assert cleanup.clear(caller=ada, older_than=older)["changes"] == 2
         assert paths(apollo, since="1d") == ["f3", "f2"]
 
 

@@ -7,7 +7,7 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from ctxhub.core.events.selectors.stats import Stats
+from ctxhub.core.events.counters import Stats
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.errors import InvalidInput
 from ctxhub.core.kit.transactions import write_transaction

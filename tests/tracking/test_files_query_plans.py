@@ -9,7 +9,7 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from ctxhub.core.events.services import cleanup as retention
+from ctxhub.core.events import cleanup
 from ctxhub.core.hub.selectors.hub import count_all
 from ctxhub.core.kit import clock, sql
 from ctxhub.core.kit.caller import Caller
@@ -147,7 +147,7 @@ def test_queries_of_writes_use_an_index(many: Caller, ben: Caller) -> None:
 def test_the_oldest_changes_are_found_by_an_index(many: Caller) -> None:
     newest = FileChange.objects.in_project(many.project)[0].at
     with CaptureQueriesContext(connection) as captured:
-        for kind in retention.retention_rules:
+        for kind in cleanup.retention_rules:
             if kind.plural == "changes":
                 assert kind.remove(many.project_id, newest, sparing=True, at_most=3) == 3
     [statement] = [q["sql"] for q in captured.captured_queries if "DELETE FROM tracking_" in q["sql"]]

@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 from django.db import transaction
 
-from ctxhub.core.accounts.services.projects import create_project
+from ctxhub.core.accounts.projects import create_project
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import Caller, acting
 from ctxhub.core.models import Agent, Event, Layer, Project, Tally

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from ctxhub.core.accounts.services.access_tokens import create_token
+from ctxhub.core.accounts.access_tokens import create_token
 from ctxhub.core.models import Event, Project
 from tests.hub import LiveHub, McpClient
 

@@ -10,7 +10,7 @@ import time_machine
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from ctxhub.core.events.services import cleanup as retention
+from ctxhub.core.events import cleanup
 from ctxhub.core.hub.selectors.hub import count_all, list_agents
 from ctxhub.core.kit import sql
 from ctxhub.core.kit.caller import READ, WRITE, Caller
@@ -601,7 +601,7 @@ def test_old_leases_are_removed_and_their_events_stay(ada: Caller, apollo: Proje
         now.shift(timedelta(days=29))
         recent = lease(ada, "kept")
         now.shift(timedelta(days=1, minutes=16))
-        retention.cleanup(apollo.pk)
+        cleanup.cleanup(apollo.pk)
     assert [row.pk for row in Lease.objects.in_project(apollo)] == [recent]
     assert [row.pattern for row in LeasePath.objects.in_project(apollo)] == ["kept"]
     assert Event.objects.in_project(apollo).filter(verb="leased").count() == 3

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 import time_machine
 
-from ctxhub.core.accounts.services.heard_sessions import forget_sessions, note_session
+from ctxhub.core.accounts.live_sessions import forget_sessions, note_session
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import Caller, Window
 from ctxhub.core.kit.errors import Conflict, InvalidInput, NotAllowed, NotFound

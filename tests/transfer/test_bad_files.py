@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from ctxhub.core.accounts.services.projects import create_project
+from ctxhub.core.accounts.projects import create_project
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import CtxhubError
 from ctxhub.core.models import Import, Origin, Project

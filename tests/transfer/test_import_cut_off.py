@@ -13,7 +13,7 @@ import time_machine
 from django.core.management import call_command
 from django.db import connection
 
-from ctxhub.core.accounts.services.projects import create_project
+from ctxhub.core.accounts.projects import create_project
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Import, Origin, Project

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ctxhub.core.accounts.services.access_tokens import create_token
-from ctxhub.core.accounts.services.projects import create_project
+from ctxhub.core.accounts.access_tokens import create_token
+from ctxhub.core.accounts.projects import create_project
 from ctxhub.core.kit.background import flush_all
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import CtxhubError

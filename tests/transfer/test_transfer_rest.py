@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from ctxhub.core.accounts.services.access_tokens import create_token
-from ctxhub.core.accounts.services.projects import create_project
+from ctxhub.core.accounts.access_tokens import create_token
+from ctxhub.core.accounts.projects import create_project
 from ctxhub.core.api import transfer
 from ctxhub.core.models import Project
 from memory.models import Decision

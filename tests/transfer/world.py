@@ -7,7 +7,7 @@ from typing import Any
 
 from django.core.management import call_command
 
-from ctxhub.core.accounts.services.config import set_config
+from ctxhub.core.accounts.config import set_config
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Agent, EmptySearch, Project, Refusal, TokenUse

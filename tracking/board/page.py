@@ -6,7 +6,7 @@ from zoneinfo import ZoneInfo
 
 from django.urls import reverse
 
-from ctxhub.core.accounts.selectors.config import read_config
+from ctxhub.core.accounts.config import read_config
 from ctxhub.core.admin.timeline.choices import Choice, period_choices
 from ctxhub.core.admin.timeline.periods import read_period
 from ctxhub.core.admin.urls import in_project, list_url

@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from ctxhub.core.events.services import events
-from ctxhub.core.events.services.counters import CounterKey, add_to_counters, counter_key
+from ctxhub.core.events import log
+from ctxhub.core.events.counters import CounterKey, add_to_counters, counter_key
 from ctxhub.core.history import NONE, Change, History
 from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.search.documents import Document
@@ -68,7 +68,7 @@ class ChangeHistory(History[ChangeRow]):
             project_id, self.kind, [c.row.id for c in changes if c.old and c.new and not c.new.description]
         )
 
-    def event(self, change: Change[ChangeRow], at: datetime) -> events.Change:
+    def event(self, change: Change[ChangeRow], at: datetime) -> log.Change:
         """A new change is an event of its file; a correction or deletion is one of the change."""
         row, new = change.row, change.detail or New()
         if change.old or change.is_restored:
@@ -78,9 +78,7 @@ class ChangeHistory(History[ChangeRow]):
             **({"imported": True} if new.recorded_at else {}),
             **({"note": row.description[:200]} if row.description else {}),
         }
-        return events.Change(
-            self.kind, row.change_label, f"{FILE}{row.path}", data, new.recorded_at or row.at
-        )
+        return log.Change(self.kind, row.change_label, f"{FILE}{row.path}", data, new.recorded_at or row.at)
 
     def data(self, change: Change[ChangeRow]) -> dict[str, Any]:
         return {"note": f"{change.old.change_label} {change.old.path}"} if change.old else {}

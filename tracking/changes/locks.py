@@ -6,7 +6,7 @@ from typing import Annotated, Literal, NotRequired
 # pydantic writes the answer's schema, and wants this TypedDict before Python 3.12.
 from typing_extensions import TypedDict
 
-from ctxhub.core.accounts.selectors.speakers import speaker_of
+from ctxhub.core.accounts.speakers import speaker_of
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.clock import format_time

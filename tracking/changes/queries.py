@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 from typing_extensions import TypedDict
 
-from ctxhub.core.events.selectors.events import moment_of
+from ctxhub.core.events.log import moment_of
 from ctxhub.core.hub.named_views import register_view
 from ctxhub.core.kit import clock, sql
 from ctxhub.core.kit.clock import format_time
@@ -21,7 +21,7 @@ from ctxhub.core.paths.selectors import patterns_of_ref
 from ctxhub.core.text.glob_syntax import is_exempting, not_exempting
 from ctxhub.core.text.globs import is_glob
 from ctxhub.core.toolbox.argument_types import Time, one_of
-from ctxhub.core.vocabulary.selectors.names import find_vocabulary
+from ctxhub.core.vocabulary.names import find_vocabulary
 from tracking.changes import rows
 from tracking.changes.rows import CHANGES, ChangeQuery, ChangeRow
 from tracking.files.paths import clean_filter

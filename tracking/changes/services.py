@@ -16,8 +16,7 @@ from ctxhub.core.kit.inputs import WORD_LENGTH, clean_choice, clean_name, clean_
 from ctxhub.core.kit.transactions import write_transaction
 from ctxhub.core.paths.reading import PathReader, reader_of
 from ctxhub.core.toolbox.batch_writes import BatchAnswer, Items, write_batch
-from ctxhub.core.vocabulary.selectors.names import Vocabulary, find_vocabulary
-from ctxhub.core.vocabulary.services.names import register_words
+from ctxhub.core.vocabulary.names import Vocabulary, find_vocabulary, register_words
 from tracking.changes.history import HISTORY, count_gone, new_changes
 from tracking.changes.rows import CHANGES, ChangeRow, delete_changes
 from tracking.files.paths import clean_file

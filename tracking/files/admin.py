@@ -13,7 +13,7 @@ from unfold.contrib.filters.admin import ChoicesDropdownFilter
 from unfold.decorators import display
 from unfold.widgets import UnfoldAdminIntegerFieldWidget
 
-from ctxhub.core.accounts.selectors.agents import ids_of_names
+from ctxhub.core.accounts.agents import ids_of_names
 from ctxhub.core.admin.base import Menu, person
 from ctxhub.core.admin.columns import agent_chips, agent_name, mono
 from ctxhub.core.admin.filters import ProjectFilter

@@ -4,8 +4,8 @@ from collections import Counter
 from collections.abc import Sequence
 from datetime import datetime
 
-from ctxhub.core.events.services.counters import add_to_counters, counter_key
-from ctxhub.core.events.services.events import Change, record
+from ctxhub.core.events.counters import add_to_counters, counter_key
+from ctxhub.core.events.log import Change, record
 from ctxhub.core.kit.sql import Reading
 from ctxhub.core.search.documents import Document
 from ctxhub.core.search.services.index import index_documents

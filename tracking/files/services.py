@@ -9,7 +9,7 @@ from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import NotFound
 from ctxhub.core.kit.transactions import write_transaction
 from ctxhub.core.search.documents import Document
-from ctxhub.core.vocabulary.services.names import register_agent
+from ctxhub.core.vocabulary.names import register_agent
 from tracking.files.history import record_files, record_marks, resource_document
 from tracking.files.inputs import Access, FileFacts, clean_facts
 from tracking.files.models import type_of_path

@@ -3,7 +3,7 @@
 from dataclasses import replace
 from datetime import datetime
 
-from ctxhub.core.accounts.selectors.speakers import Speaker
+from ctxhub.core.accounts.speakers import Speaker
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.holder import is_part
 from tracking.leases import rows

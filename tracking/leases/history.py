@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from django.dispatch import Signal
 
-from ctxhub.core.events.services import events
+from ctxhub.core.events import log
 from ctxhub.core.history import NONE, Change, History
 from tracking.leases.rows import LEASES, LeaseRow
 
@@ -31,7 +31,7 @@ def record_leases(
             None, project_id=project_id, agent_id=agent_id, leases=leases, reason=reason, at=at
         )
     written = [_event(lease, verb, reason) for lease in leases]
-    events.record(project_id=project_id, agent_id=agent_id, changes=written, at=at)
+    log.record(project_id=project_id, agent_id=agent_id, changes=written, at=at)
 
 
 class LeaseHistory(History[LeaseRow]):
@@ -55,7 +55,7 @@ class LeaseHistory(History[LeaseRow]):
             send(None, project_id=project_id, agent_id=agent_id, leases=leases, reason="", at=at)
         return NONE
 
-    def event(self, change: Change[LeaseRow], at: datetime) -> events.Change:
+    def event(self, change: Change[LeaseRow], at: datetime) -> log.Change:
         return _event(change.row, _verb_of(change))
 
     def acting_agent(self, project_id: int, change: Change[LeaseRow], at: datetime) -> int | None:
@@ -76,8 +76,8 @@ def _verb_of(change: Change[LeaseRow]) -> Verb:
     return "released" if row.released_by_id in (None, row.agent_id) else "force_released"
 
 
-def _event(lease: LeaseRow, verb: Verb, reason: str = "") -> events.Change:
-    return events.Change("lease", verb, f"lease:{lease.id}", _data(lease, verb, reason))
+def _event(lease: LeaseRow, verb: Verb, reason: str = "") -> log.Change:
+    return log.Change("lease", verb, f"lease:{lease.id}", _data(lease, verb, reason))
 
 
 def _data(lease: LeaseRow, verb: Verb, reason: str) -> dict[str, object]:

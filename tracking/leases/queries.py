@@ -6,8 +6,8 @@ from typing import Annotated, Any
 
 from typing_extensions import TypedDict
 
-from ctxhub.core.accounts.selectors.speakers import Speaker
-from ctxhub.core.events.selectors.stats import Counting
+from ctxhub.core.accounts.speakers import Speaker
+from ctxhub.core.events.counters import Counting
 from ctxhub.core.hub.selectors import hub
 from ctxhub.core.kit import clock, sql
 from ctxhub.core.kit.clock import format_time

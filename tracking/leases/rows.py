@@ -4,7 +4,7 @@ from collections.abc import Collection, Sequence
 from datetime import datetime
 from typing import Any
 
-from ctxhub.core.events.selectors.stats import Counting
+from ctxhub.core.events.counters import Counting
 from ctxhub.core.kit import sql
 from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.kit.holder import Holder

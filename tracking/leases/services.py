@@ -7,7 +7,7 @@ from typing import Annotated, NamedTuple, NotRequired
 # pydantic writes the answer's schema, and wants this TypedDict before Python 3.12.
 from typing_extensions import TypedDict
 
-from ctxhub.core.accounts.selectors.speakers import Speaker, speaker_of
+from ctxhub.core.accounts.speakers import Speaker, speaker_of
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import ADMIN, Caller, for_readers
 from ctxhub.core.kit.clock import format_time

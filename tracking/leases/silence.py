@@ -2,7 +2,7 @@
 
 from datetime import datetime
 
-from ctxhub.core.accounts.selectors.speakers import SILENT_AFTER, Heard
+from ctxhub.core.accounts.speakers import SILENT_AFTER, Heard
 from tracking.leases.queries import is_silent
 from tracking.models import Lease
 

@@ -6,7 +6,7 @@ from urllib.parse import parse_qs
 
 from django.http import HttpRequest
 
-from ctxhub.core.accounts.selectors.people import SCOPES_OF_ROLE, is_superuser, projects_of
+from ctxhub.core.accounts.people import SCOPES_OF_ROLE, is_superuser, projects_of
 from ctxhub.core.kit.caller import ALL_SCOPES, READ
 from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.models import Membership, Project

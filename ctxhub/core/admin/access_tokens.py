@@ -16,10 +16,14 @@ from django.utils.safestring import SafeString
 from unfold.decorators import display
 from unfold.enums import ActionVariant
 
-from ctxhub.core.accounts.selectors.access_tokens import owner_allows, with_owner_role
-from ctxhub.core.accounts.services.access_tokens import NewToken, create_token, revoke_token
-from ctxhub.core.accounts.services.own_tokens import create_own_token
-from ctxhub.core.accounts.services.rotation import rotate_token
+from ctxhub.core.accounts.access_tokens import (
+    NewToken,
+    create_token,
+    owner_allows,
+    revoke_token,
+    with_owner_role,
+)
+from ctxhub.core.accounts.own_tokens import create_own_token, rotate_token
 from ctxhub.core.admin.access import access_of
 from ctxhub.core.admin.base import Menu, person
 from ctxhub.core.admin.columns import chips, mono, time_in_full

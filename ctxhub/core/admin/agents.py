@@ -14,8 +14,7 @@ from django.utils.safestring import SafeString
 from unfold.contrib.filters.admin import ChoicesDropdownFilter
 from unfold.decorators import display
 
-from ctxhub.core.accounts.selectors.namesakes import find_clashes
-from ctxhub.core.accounts.services.people import give_to_person
+from ctxhub.core.accounts.people import find_clashes, give_to_person
 from ctxhub.core.admin.access import access_of
 from ctxhub.core.admin.base import Menu, ProjectAdmin
 from ctxhub.core.admin.filters import ProjectFilter

@@ -17,7 +17,7 @@ from django.urls import reverse
 from django.utils.safestring import SafeString, mark_safe
 from unfold.decorators import display
 
-from ctxhub.core.accounts.selectors.people import find_person
+from ctxhub.core.accounts.people import find_person
 from ctxhub.core.admin.access import access_of, chosen_project, named_slug, shown_project
 from ctxhub.core.admin.columns import agent_cell
 from ctxhub.core.admin.dates import DatedList

@@ -13,8 +13,8 @@ from unfold.widgets import (
     UnfoldBooleanSwitchWidget,
 )
 
-from ctxhub.core.accounts.models.config import Config
-from ctxhub.core.accounts.selectors.config import config_of, config_values, read_config
+from ctxhub.core.accounts.config import config_of, config_values, read_config
+from ctxhub.core.accounts.models import Config
 from ctxhub.core.admin.fields import LinesField
 from ctxhub.core.admin.service_form import ServiceForm
 from ctxhub.core.models import Project

@@ -15,7 +15,7 @@ from ctxhub.core.admin.graphs.layer_chart import LayerBars, layer_chart
 from ctxhub.core.admin.needs.drawing import needs_of
 from ctxhub.core.admin.needs.sources import Reader
 from ctxhub.core.admin.urls import in_project
-from ctxhub.core.events.selectors.events import note_of
+from ctxhub.core.events.log import note_of
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import ADMIN
 from ctxhub.core.kit.frozen import frozen

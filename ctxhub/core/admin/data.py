@@ -11,7 +11,7 @@ from django.urls import URLPattern, path, reverse
 from django.utils.safestring import SafeString
 from unfold.decorators import display
 
-from ctxhub.core.accounts.selectors.people import is_superuser
+from ctxhub.core.accounts.people import is_superuser
 from ctxhub.core.admin.access import access_of, shown_project
 from ctxhub.core.admin.base import Menu
 from ctxhub.core.admin.filters import ProjectFilter

@@ -11,7 +11,7 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 from unfold.decorators import display
 
-from ctxhub.core.accounts.services.visits import note_visit
+from ctxhub.core.accounts.visits import note_visit
 from ctxhub.core.admin import refs
 from ctxhub.core.admin.access import shown_project_ids
 from ctxhub.core.admin.base import Menu
@@ -21,7 +21,7 @@ from ctxhub.core.admin.project_pages import ProjectPagesAdmin
 from ctxhub.core.admin.timeline.by_agent import by_agent_context
 from ctxhub.core.admin.timeline.page import timeline_context
 from ctxhub.core.admin.unfold_compat import DropdownFilter
-from ctxhub.core.events.selectors.events import changed_values, note_of
+from ctxhub.core.events.log import changed_values, note_of
 from ctxhub.core.events.words import ACTIONS, KINDS, action_word
 from ctxhub.core.models import Event, Project
 from ctxhub.core.templatetags.entries import written

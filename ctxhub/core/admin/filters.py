@@ -19,7 +19,7 @@ from ctxhub.core.admin.unfold_compat import DropdownFilter, TextFilter
 from ctxhub.core.kit.errors import InvalidInput
 from ctxhub.core.kit.models import NamedRow
 from ctxhub.core.models import Agent, Category, Layer, Scope, Tag
-from ctxhub.core.vocabulary.selectors.names import find_tag_ids
+from ctxhub.core.vocabulary.names import find_tag_ids
 
 NAMES_OFFERED = 200
 

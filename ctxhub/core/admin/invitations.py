@@ -10,7 +10,7 @@ from django.utils.safestring import SafeString
 from unfold.decorators import display
 from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
 
-from ctxhub.core.accounts.services.invitations import NewInvitation, invite, revoke_invitation
+from ctxhub.core.accounts.projects import NewInvitation, invite, revoke_invitation
 from ctxhub.core.admin import refs
 from ctxhub.core.admin.base import Menu, person
 from ctxhub.core.admin.columns import time_in_full

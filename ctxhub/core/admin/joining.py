@@ -18,11 +18,9 @@ from django.utils.cache import add_never_cache_headers
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_safe
 
-from ctxhub.core.accounts.selectors.namesakes import refuse_taken_username
-from ctxhub.core.accounts.selectors.people import SUPERUSER, find_role
-from ctxhub.core.accounts.services.invitations import find_invitation, join, why_closed
-from ctxhub.core.accounts.services.people import check_username
-from ctxhub.core.accounts.services.sign_in import clear_failures, count_attempt, refuse_after_failure
+from ctxhub.core.accounts.people import SUPERUSER, check_username, find_role, refuse_taken_username
+from ctxhub.core.accounts.projects import find_invitation, join, why_closed
+from ctxhub.core.accounts.sign_in import clear_failures, count_attempt, refuse_after_failure
 from ctxhub.core.admin.urls import in_project
 from ctxhub.core.admin.usernames import limit_username
 from ctxhub.core.kit.errors import Conflict, LimitReached, NotFound

@@ -5,7 +5,7 @@ from typing import Any
 from django.db.models import QuerySet
 from django.http import HttpRequest
 
-from ctxhub.core.accounts.selectors.namesakes import Clash, find_clashes
+from ctxhub.core.accounts.people import Clash, find_clashes
 from ctxhub.core.admin.access import shown_project_ids
 from ctxhub.core.admin.needs.sources import SHOWN, Button, Found, Link, Name, Need, Reader, sources
 from ctxhub.core.admin.row_panels import AGENT, RowPanel, row_panels

@@ -15,7 +15,7 @@ from unfold.decorators import display
 from unfold.forms import AdminPasswordChangeForm, UserChangeForm, UserCreationForm
 from unfold.widgets import UnfoldBooleanSwitchWidget
 
-from ctxhub.core.accounts.selectors.people import is_superuser
+from ctxhub.core.accounts.people import is_superuser
 from ctxhub.core.admin.base import Menu
 from ctxhub.core.admin.lists import FilteredList
 from ctxhub.core.admin.unfold_compat import ChangeList, DropdownFilter, ModelAdmin, ModelForm, TabularInline

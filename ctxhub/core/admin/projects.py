@@ -15,9 +15,9 @@ from unfold.decorators import display
 from unfold.enums import ActionVariant
 from unfold.widgets import UnfoldAdminTextInputWidget
 
-from ctxhub.core.accounts.selectors.people import is_superuser
-from ctxhub.core.accounts.services.config import set_config
-from ctxhub.core.accounts.services.projects import create_project
+from ctxhub.core.accounts.config import set_config
+from ctxhub.core.accounts.people import is_superuser
+from ctxhub.core.accounts.projects import create_project
 from ctxhub.core.admin.access import access_of
 from ctxhub.core.admin.base import Menu, ProjectAdmin, person
 from ctxhub.core.admin.config_form import ConfigForm, config_fieldsets, config_help_texts

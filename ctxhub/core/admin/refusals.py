@@ -9,7 +9,7 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from unfold.decorators import display
 
-from ctxhub.core.accounts.selectors.agents import with_agent_pk
+from ctxhub.core.accounts.agents import with_agent_pk
 from ctxhub.core.admin.base import Menu, ProjectAdmin
 from ctxhub.core.admin.columns import agent_name, mono, preview, time_in_full
 from ctxhub.core.admin.filters import ProjectFilter
@@ -17,7 +17,7 @@ from ctxhub.core.admin.row_panels import AGENT, RowPanel, row_panels
 from ctxhub.core.admin.unfold_compat import DropdownFilter, TextFilter
 from ctxhub.core.admin.urls import list_url
 from ctxhub.core.models import Refusal
-from ctxhub.core.refusals.selectors import CODES, refusals_between, refusals_of
+from ctxhub.core.refusals.queries import CODES, refusals_between, refusals_of
 from ctxhub.core.templatetags.agents import link_to_agent
 from ctxhub.core.templatetags.moments import moment
 from ctxhub.core.text.plurals import counted

@@ -8,7 +8,7 @@ from typing import Any, Generic, Protocol, TypeVar
 from django.contrib import messages
 from django.http import HttpRequest
 
-from ctxhub.core.accounts.selectors.agents import ids_of_names
+from ctxhub.core.accounts.agents import ids_of_names
 from ctxhub.core.admin.base import ProjectAdmin
 from ctxhub.core.admin.difference import Part, parts_of
 from ctxhub.core.admin.text_diff import Piece, diff

@@ -8,7 +8,7 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
 from ctxhub.core import registry
-from ctxhub.core.accounts.selectors.agents import agent_names
+from ctxhub.core.accounts.agents import agent_names
 from ctxhub.core.admin import refs
 from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.search.excerpts import Wanted, find_hits, merged

@@ -11,7 +11,7 @@ from django.utils.safestring import SafeString
 from unfold.decorators import display
 from unfold.forms import AuthenticationForm
 
-from ctxhub.core.accounts.services.sign_in import (
+from ctxhub.core.accounts.sign_in import (
     Flood,
     clear_failures,
     count_attempt,

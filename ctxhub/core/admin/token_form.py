@@ -11,8 +11,7 @@ from unfold.widgets import (
     UnfoldAdminTextInputWidget,
 )
 
-from ctxhub.core.accounts.services.own_tokens import offered_name
-from ctxhub.core.accounts.services.rotation import clean_grace
+from ctxhub.core.accounts.own_tokens import clean_grace, offered_name
 from ctxhub.core.admin.shown_once import ShownOnceForm
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import ADMIN, READ, WRITE

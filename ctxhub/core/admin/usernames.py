@@ -6,7 +6,7 @@ from django import forms
 from django.contrib.auth.models import User
 from django.core.validators import MaxLengthValidator
 
-from ctxhub.core.accounts.services.people import check_username
+from ctxhub.core.accounts.people import check_username
 from ctxhub.core.kit.errors import Conflict
 from ctxhub.core.kit.inputs import WORD_LENGTH
 

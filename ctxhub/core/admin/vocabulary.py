@@ -14,7 +14,7 @@ from django.utils.safestring import SafeString
 from unfold.decorators import display
 from unfold.widgets import UnfoldAdminTextInputWidget
 
-from ctxhub.core.accounts.selectors.people import find_person
+from ctxhub.core.accounts.people import find_person
 from ctxhub.core.admin import refs
 from ctxhub.core.admin.access import access_of, shown_project_ids
 from ctxhub.core.admin.base import Menu, person
@@ -26,9 +26,8 @@ from ctxhub.core.kit.caller import ADMIN
 from ctxhub.core.kit.inputs import WORD_LENGTH
 from ctxhub.core.kit.models import NamedRow
 from ctxhub.core.models import Category, Layer, Scope, Tag
-from ctxhub.core.vocabulary.selectors.uses import count_uses, with_uses
-from ctxhub.core.vocabulary.services.changes import add_word, delete_word, move_layer, rename_word
-from ctxhub.core.vocabulary.services.layers import add_layer
+from ctxhub.core.vocabulary.queries import count_uses, with_uses
+from ctxhub.core.vocabulary.services import add_layer, add_word, delete_word, move_layer, rename_word
 
 
 class WordForm(ServiceForm):

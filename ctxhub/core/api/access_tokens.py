@@ -12,11 +12,16 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from typing_extensions import TypedDict
 
-from ctxhub.core.accounts.selectors.access_tokens import Token, list_tokens, token_item, tokens_of
-from ctxhub.core.accounts.services.access_tokens import NewToken as NewSecret
-from ctxhub.core.accounts.services.access_tokens import create_token, revoke_token
-from ctxhub.core.accounts.services.own_tokens import create_own_token
-from ctxhub.core.accounts.services.rotation import GRACE, clean_grace, rotate_token
+from ctxhub.core.accounts.access_tokens import NewToken as NewSecret
+from ctxhub.core.accounts.access_tokens import (
+    Token,
+    create_token,
+    list_tokens,
+    revoke_token,
+    token_item,
+    tokens_of,
+)
+from ctxhub.core.accounts.own_tokens import GRACE, clean_grace, create_own_token, rotate_token
 from ctxhub.core.api.answers import page_of
 from ctxhub.core.api.filters import TokenFilter
 from ctxhub.core.api.operations import operation

@@ -5,7 +5,7 @@ from typing import Any
 from rest_framework import authentication, exceptions
 from rest_framework.request import Request
 
-from ctxhub.core.accounts.services.access_tokens import authenticate
+from ctxhub.core.accounts.access_tokens import authenticate
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import CtxhubError, Unauthenticated
 

@@ -9,7 +9,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from typing_extensions import TypedDict
 
-from ctxhub.core.accounts.services.listeners import Listener, person_listening
+from ctxhub.core.accounts.listeners import Listener, person_listening
 from ctxhub.core.api.event_format import EventStream, OnlyEvents
 from ctxhub.core.api.operations import operation
 from ctxhub.core.api.project import signed_in

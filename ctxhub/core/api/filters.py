@@ -5,7 +5,7 @@ from typing import Any
 from django.db.models import Q, QuerySet
 from django_filters import CharFilter, ChoiceFilter, FilterSet, OrderingFilter
 
-from ctxhub.core.accounts.selectors.access_tokens import STATES, in_state
+from ctxhub.core.accounts.access_tokens import STATES, in_state
 
 NAMES = "Only where the name holds this, whatever its case."
 STATE = "A revoked token is revoked, whether it has expired or not."

@@ -6,7 +6,7 @@ from typing import Any
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from ctxhub.core.accounts.selectors.config import Settings, config_of, config_values
+from ctxhub.core.accounts.config import Settings, config_of, config_values
 from ctxhub.core.api.answers import page_of
 from ctxhub.core.api.filters import AgentFilter
 from ctxhub.core.api.operations import lists, operation, performs
@@ -14,7 +14,7 @@ from ctxhub.core.api.pages import Page
 from ctxhub.core.api.schemas import COUNTS, UPDATES, Activity, AgentSeen, LayerStats
 from ctxhub.core.api.takes import takes
 from ctxhub.core.api.views import ProjectViewSet
-from ctxhub.core.events.selectors import events
+from ctxhub.core.events import log
 from ctxhub.core.hub.named_views import all_views
 from ctxhub.core.hub.selectors import hub
 from ctxhub.core.hub.selectors.updates import wait_for_updates
@@ -51,7 +51,7 @@ class UpdatesViewSet(ProjectViewSet):
     @operation(query=takes("hub", "wait"), responses={200: UPDATES})
     def retrieve(self, request: Request, slug: str) -> Response:
         """How many things of each kind others have changed since, and the cursor to ask with next time."""
-        count = wait_for_updates if "wait_seconds" in self.query else events.count_updates
+        count = wait_for_updates if "wait_seconds" in self.query else log.count_updates
         return Response(count(self.caller, **self.query))
 
 

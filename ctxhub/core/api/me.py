@@ -6,8 +6,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from typing_extensions import TypedDict
 
-from ctxhub.core.accounts.selectors.access_tokens import Scope
-from ctxhub.core.accounts.selectors.people import find_role, is_superuser
+from ctxhub.core.accounts.access_tokens import Scope
+from ctxhub.core.accounts.people import find_role, is_superuser
 from ctxhub.core.api.operations import operation
 from ctxhub.core.api.project import caller_in, in_session, only_project, signed_in, speaking
 from ctxhub.core.api.takes import Takes

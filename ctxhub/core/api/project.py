@@ -7,7 +7,7 @@ from django.contrib.auth.models import AbstractBaseUser
 from django.db.models import QuerySet
 from rest_framework.request import Request
 
-from ctxhub.core.accounts.selectors.people import find_person, projects_of
+from ctxhub.core.accounts.people import find_person, projects_of
 from ctxhub.core.call_sessions import clean_call_session
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import InvalidInput, NotFound

@@ -6,9 +6,9 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from typing_extensions import TypedDict
 
-from ctxhub.core.accounts.selectors.access_tokens import Scope
-from ctxhub.core.accounts.selectors.people import NamedProject, is_superuser, list_projects, project_item
-from ctxhub.core.accounts.services.projects import create_project
+from ctxhub.core.accounts.access_tokens import Scope
+from ctxhub.core.accounts.people import NamedProject, is_superuser, list_projects, project_item
+from ctxhub.core.accounts.projects import create_project
 from ctxhub.core.api.answers import page_of
 from ctxhub.core.api.filters import ProjectFilter
 from ctxhub.core.api.operations import operation

@@ -5,7 +5,7 @@ from typing import Annotated
 from ctxhub.core.api.operations import lists
 from ctxhub.core.api.takes import PageArguments, Takes
 from ctxhub.core.api.views import ProjectViewSet
-from ctxhub.core.refusals.selectors import CODES, RefusalSeen, list_refusals
+from ctxhub.core.refusals.queries import CODES, RefusalSeen, list_refusals
 from ctxhub.core.toolbox.argument_types import SINCE, About
 
 

@@ -7,7 +7,7 @@ from ctxhub.core.api.takes import PageArguments, Takes
 from ctxhub.core.api.views import ProjectViewSet
 from ctxhub.core.kit.buckets import BUCKETS
 from ctxhub.core.toolbox.argument_types import SINCE, About, Words
-from ctxhub.core.use.selectors import BY, SearchedInVain, UseSeen, list_empty_searches, list_use
+from ctxhub.core.use.queries import BY, SearchedInVain, UseSeen, list_empty_searches, list_use
 
 
 class UseArguments(PageArguments, total=False):

@@ -20,8 +20,8 @@ from rest_framework.response import Response
 from rest_framework.serializers import BaseSerializer
 from rest_framework.viewsets import GenericViewSet
 
-from ctxhub.core.accounts.selectors.names_of_people import refuse_name_of_person
-from ctxhub.core.accounts.services.agents import touch_agent
+from ctxhub.core.accounts.agents import touch_agent
+from ctxhub.core.accounts.names_of_people import refuse_name_of_person
 from ctxhub.core.api.answers import with_author
 from ctxhub.core.api.ids import ids_of_refs
 from ctxhub.core.api.methods import untaken
@@ -46,7 +46,7 @@ from ctxhub.core.toolbox.common_arguments import AGENT, EXACT, SECRET
 from ctxhub.core.toolbox.dispatch import clean_max_tokens
 from ctxhub.core.toolbox.stored_answers import answer_once, find_answer
 from ctxhub.core.use.tally import Call
-from ctxhub.core.vocabulary.selectors.unknown_names import unknown_names
+from ctxhub.core.vocabulary.queries import unknown_names
 
 AnswerT = TypeVar("AnswerT")
 

@@ -17,8 +17,8 @@ from ctxhub.core.kit.caller import ADMIN
 from ctxhub.core.kit.limits import WORD
 from ctxhub.core.models import Category, Layer, Scope, Tag
 from ctxhub.core.toolbox.argument_types import About
-from ctxhub.core.vocabulary.selectors.lists import layers_of, list_words, words_of
-from ctxhub.core.vocabulary.services.layers import add_layer
+from ctxhub.core.vocabulary.queries import layers_of, list_words, words_of
+from ctxhub.core.vocabulary.services import add_layer
 
 
 class AddLayer(TypedDict):

@@ -4,7 +4,7 @@ from datetime import timedelta
 
 from django.db import models
 
-from ctxhub.core.accounts.models.agent import Agent
+from ctxhub.core.accounts.models import Agent
 from ctxhub.core.kit.models import ProjectRow
 
 KEPT_FOR = timedelta(days=30)

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from ctxhub.core import registry
-from ctxhub.core.accounts.services.listeners import Listener
-from ctxhub.core.events.selectors.events import (
+from ctxhub.core.accounts.listeners import Listener
+from ctxhub.core.events.log import (
     VERBS,
     VERBS_OF_ACTION,
     NewEvent,

@@ -12,7 +12,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
-from ctxhub.core.events.selectors.events import NewEvent, is_new_to
+from ctxhub.core.events.log import NewEvent, is_new_to
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.kit.inputs import clean_from_to

@@ -3,7 +3,7 @@
 from datetime import UTC, date, datetime, time, timedelta
 from zoneinfo import ZoneInfo
 
-from ctxhub.core.accounts.models.config import Config
+from ctxhub.core.accounts.models import Config
 
 SATURDAY = 5
 LONGEST_BREAK_DAYS = 1_000  # Holidays without end would never let anything age.

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from ctxhub.core.accounts.selectors.config import config_of, read_config
+from ctxhub.core.accounts.config import config_of, read_config
 from ctxhub.core.kit.caller import Caller, current
 from ctxhub.core.text.path_case import fold_path
 

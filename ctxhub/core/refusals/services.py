@@ -5,20 +5,75 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple, TypeGuard
 
-from ctxhub.core.accounts.models.config import Config
-from ctxhub.core.accounts.selectors.projects import by_existing_project
-from ctxhub.core.accounts.selectors.speakers import told_session
-from ctxhub.core.events.services.cleanup import REMOVED_AT_ONCE, cleanup_tasks
-from ctxhub.core.kit import clock
+from ctxhub.core.accounts.models import Config
+from ctxhub.core.accounts.projects import by_existing_project
+from ctxhub.core.accounts.speakers import told_session
+from ctxhub.core.events.cleanup import REMOVED_AT_ONCE, cleanup_tasks
+from ctxhub.core.kit import clock, sql
 from ctxhub.core.kit.background import BackgroundWriter
 from ctxhub.core.kit.caller import Caller
+from ctxhub.core.kit.counts import Counts, How
 from ctxhub.core.kit.errors import Conflict, CtxhubError, NotAllowed, Unauthenticated
 from ctxhub.core.kit.inputs import SESSION_NAME_LENGTH
 from ctxhub.core.kit.read_limit import TooMuchWork
 from ctxhub.core.kit.transactions import touch_transaction
 from ctxhub.core.refusals.models import NOTE_LENGTH, REF_LENGTH
-from ctxhub.core.refusals.sql import Counted, Key, add_refusals, count_rows_by_agent, delete_refusals
 from ctxhub.core.text.secrets import mask_secrets
+
+REFUSALS = Counts(
+    "core_refusal",
+    ("ref", "folded", "code", "minute"),
+    {
+        "name": How.KEPT,
+        "count": How.ADDED,
+        "first_at": How.KEPT,
+        **dict.fromkeys(("last_at", "note", "session"), How.LATEST),
+    },
+)
+
+
+class Key(NamedTuple):
+    """What refusals are counted for, within a project."""
+
+    ref: str
+    folded: str
+    code: str
+    minute: datetime
+
+
+class Counted(NamedTuple):
+    name: str
+    times: int
+    first_at: datetime
+    last_at: datetime
+    note: str
+    session: str = ""
+
+
+def add_refusals(project_id: int, counts: Iterable[tuple[Key, Counted]]) -> None:
+    REFUSALS.add(project_id, (_record(key, new) for key, new in counts))
+
+
+def count_rows_by_agent(project_id: int, since: datetime) -> dict[str, int]:
+    """How many rows each agent has since a time, by case-folded name."""
+    statement = (
+        "SELECT folded, count(*) FROM core_refusal WHERE project_id = %s AND minute >= %s GROUP BY folded"
+    )
+    return dict(sql.rows(statement, [project_id, sql.stored_time(since)]))
+
+
+def delete_refusals(project_id: int, before: datetime, at_most: int) -> int:
+    """Delete the oldest refusals from before a time; returns how many."""
+    return REFUSALS.delete_oldest(project_id, "minute", before, at_most)
+
+
+def _record(key: Key, new: Counted) -> tuple[Any, ...]:
+    return (
+        *(key.ref, key.folded, key.code, sql.stored_time(key.minute)),
+        *(new.name, new.times, sql.stored_time(new.first_at), sql.stored_time(new.last_at), new.note),
+        new.session,
+    )
+
 
 # Rows in an hour. Beyond, an agent's refusals are counted without their refs, and others' without the agent.
 ROWS_OF_AGENT = 120

@@ -7,8 +7,8 @@ from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
-from ctxhub.core.accounts.selectors.projects import by_existing_project
-from ctxhub.core.events.services.cleanup import REMOVED_AT_ONCE, cleanup_tasks
+from ctxhub.core.accounts.projects import by_existing_project
+from ctxhub.core.events.cleanup import REMOVED_AT_ONCE, cleanup_tasks
 from ctxhub.core.kit import clock, sql
 from ctxhub.core.kit.background import BackgroundWriter
 from ctxhub.core.kit.counts import Counts, How

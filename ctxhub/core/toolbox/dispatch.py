@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from contextlib import nullcontext, suppress
 from typing import Any
 
-from ctxhub.core.accounts.selectors.names_of_people import refuse_name_of_person
-from ctxhub.core.accounts.services.agents import touch_agent
+from ctxhub.core.accounts.agents import touch_agent
+from ctxhub.core.accounts.names_of_people import refuse_name_of_person
 from ctxhub.core.call_sessions import clean_call_session
 from ctxhub.core.events.mail import count_urgent
 from ctxhub.core.given import give_opened
@@ -27,7 +27,7 @@ from ctxhub.core.toolbox.help import help_for
 from ctxhub.core.toolbox.readers import hint_of_reader
 from ctxhub.core.toolbox.stored_answers import answer_once
 from ctxhub.core.use import tally
-from ctxhub.core.vocabulary.selectors.unknown_names import unknown_names
+from ctxhub.core.vocabulary.queries import unknown_names
 
 MAIL_TOKENS = 6
 FLAGS = {"true": True, "1": True, "false": False, "0": False}

@@ -9,7 +9,7 @@ from typing import Any
 from django.db.models import Field, ForeignKey, Model, QuerySet
 
 from ctxhub.core import transfer
-from ctxhub.core.events.services.counters import CounterKey
+from ctxhub.core.events.counters import CounterKey
 from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.kit.models import ProjectRow
 

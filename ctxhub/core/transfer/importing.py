@@ -8,7 +8,7 @@ from uuid import uuid4
 
 from django.db import IntegrityError
 
-from ctxhub.core.accounts.services.projects import clean_slug
+from ctxhub.core.accounts.projects import clean_slug
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.errors import Conflict
 from ctxhub.core.kit.frozen import frozen

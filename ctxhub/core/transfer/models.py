@@ -4,7 +4,7 @@ from uuid import uuid4
 
 from django.db import models
 
-from ctxhub.core.accounts.models.project import Project
+from ctxhub.core.accounts.models import Project
 from ctxhub.core.kit.models import ProjectRow
 
 

@@ -8,8 +8,8 @@ from django.db import IntegrityError, transaction
 from django.db.models import Model
 
 from ctxhub.core import registry
-from ctxhub.core.events.services.counters import add_to_counters
-from ctxhub.core.events.services.events import Change, record
+from ctxhub.core.events.counters import add_to_counters
+from ctxhub.core.events.log import Change, record
 from ctxhub.core.kit import clock, sql
 from ctxhub.core.kit.deletes import delete_rows
 from ctxhub.core.kit.errors import LimitReached

@@ -16,8 +16,8 @@ from django.db import DataError, IntegrityError
 from django.db.models import Model
 
 from ctxhub.core import registry
-from ctxhub.core.accounts.services.config import clean_config
-from ctxhub.core.events.services.counters import CounterKey, add_to_counters, counter_key
+from ctxhub.core.accounts.config import clean_config
+from ctxhub.core.events.counters import CounterKey, add_to_counters, counter_key
 from ctxhub.core.kit import sql
 from ctxhub.core.kit.errors import InvalidInput
 from ctxhub.core.kit.transactions import write_transaction

@@ -1,17 +1,18 @@
 """Adds up use in the background: a call neither waits for it nor writes it."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from typing import NamedTuple
 
-from ctxhub.core.accounts.models.config import Config
-from ctxhub.core.accounts.selectors.projects import by_existing_project
-from ctxhub.core.events.services.cleanup import REMOVED_AT_ONCE, cleanup_tasks
+from ctxhub.core.accounts.models import Config
+from ctxhub.core.accounts.projects import by_existing_project
+from ctxhub.core.events.cleanup import REMOVED_AT_ONCE, cleanup_tasks
 from ctxhub.core.kit.transactions import touch_transaction
 from ctxhub.core.text.secrets import mask_secrets
 from ctxhub.core.text.token_count import count_tokens
-from ctxhub.core.use.entries import Asked, Behind, Use
 from ctxhub.core.use.models import OPERATION_LENGTH, QUERY_LENGTH
-from ctxhub.core.use.sql import (
+from ctxhub.core.use.queries import (
     AskedTimes,
     Counted,
     Key,
@@ -21,6 +22,38 @@ from ctxhub.core.use.sql import (
     delete_empty_searches,
     delete_use,
 )
+
+Behind = str | int | Callable[[], Iterable[str]]
+"""What an answer left out or cut: a text, its tokens, or what reads the texts when they are counted."""
+
+
+Kind = tuple[int, str, str, bool, int]
+"""What calls are added up by: project id, agent, operation, whether it writes, hours since 1970."""
+
+
+@dataclass(slots=True, eq=False)
+class Use:
+    """The calls of a kind since the last time they were written.
+
+    `shortened`: the tokens of each answer that left something out or cut it, and what stands behind it.
+    """
+
+    kind: Kind
+    calls: int = 0
+    errors: int = 0
+    tokens: int = 0
+    most_tokens: int = 0
+    shortened: list[tuple[int, Sequence[Behind]]] = field(default_factory=list)
+
+
+class Asked(NamedTuple):
+    """A question that found nothing."""
+
+    project_id: int
+    agent: str
+    query: str
+    at: datetime
+
 
 # Rows of a project in an hour; beyond, calls are counted without agent and operation.
 ROWS_OF_HOUR = 2_000

@@ -10,8 +10,7 @@ from ctxhub.core.kit import clock
 from ctxhub.core.kit.background import BackgroundWriter
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.replaced_file import when_replaced
-from ctxhub.core.use.entries import Asked, Behind, Kind, Use
-from ctxhub.core.use.services import write_empty_searches, write_use
+from ctxhub.core.use.services import Asked, Behind, Kind, Use, write_empty_searches, write_use
 
 # Characters behind answers that count as an item that waits: they wait in memory.
 CHARACTERS_OF_ITEM = 2_000

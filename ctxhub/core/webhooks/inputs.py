@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Sequence
 
-from ctxhub.core.events.selectors.events import VERBS, VERBS_OF_ACTION
+from ctxhub.core.events.log import VERBS, VERBS_OF_ACTION
 from ctxhub.core.kit.errors import unknown_word
 from ctxhub.core.kit.inputs import clean_choice, clean_words
 from ctxhub.core.kit.priority import Priority

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field, replace
 from datetime import datetime, timedelta
 
-from ctxhub.core.accounts.selectors.config import config_of
+from ctxhub.core.accounts.config import config_of
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import InvalidInput
 from ctxhub.core.kit.frozen import frozen

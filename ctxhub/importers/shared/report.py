@@ -4,7 +4,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 
-from ctxhub.core.events.services.events import Change, record
+from ctxhub.core.events.log import Change, record
 from ctxhub.core.kit.errors import shown
 from ctxhub.core.text.secrets import find_secret
 

@@ -7,11 +7,11 @@ from typing import Any
 
 from django.db.models import Max
 
-from ctxhub.core.events.services.events import Change, record
+from ctxhub.core.events.log import Change, record
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.models import NamedRow
 from ctxhub.core.models import Agent, Category, Layer, Scope, Tag
-from ctxhub.core.vocabulary.services.names import agent_registered
+from ctxhub.core.vocabulary.names import agent_registered
 from ctxhub.importers.shared.batching import ROWS_PER_BATCH
 from ctxhub.importers.shared.report import Report
 

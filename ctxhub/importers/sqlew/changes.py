@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 from pathlib import PurePath
 
-from ctxhub.core.accounts.selectors.config import config_of
+from ctxhub.core.accounts.config import config_of
 from ctxhub.core.events.working_time import moment_before
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import InvalidInput

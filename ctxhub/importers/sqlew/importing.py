@@ -4,8 +4,8 @@ from collections.abc import Iterable
 from contextlib import nullcontext
 from pathlib import PurePath
 
-from ctxhub.core.accounts.models.config import Config
-from ctxhub.core.accounts.selectors.config import config_of
+from ctxhub.core.accounts.config import config_of
+from ctxhub.core.accounts.models import Config
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.transactions import write_transaction

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from ctxhub.core.accounts.selectors.config import config_of
+from ctxhub.core.accounts.config import config_of
 from ctxhub.core.events.working_time import moment_before
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import InvalidInput

@@ -3,7 +3,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandParser
 from django.db import connection
 
-from ctxhub.core.events.services.cleanup import cleanup, in_words
+from ctxhub.core.events.cleanup import cleanup, in_words
 from ctxhub.core.models import Project
 from ctxhub.core.transfer.importing import end_cut_off
 from ctxhub.management.projects import find_project

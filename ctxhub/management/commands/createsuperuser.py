@@ -1,6 +1,6 @@
 from django.contrib.auth.management.commands import createsuperuser
 
-from ctxhub.core.accounts.selectors.namesakes import refuse_taken_username
+from ctxhub.core.accounts.people import refuse_taken_username
 from ctxhub.core.kit.errors import Conflict
 
 

@@ -7,8 +7,8 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import DatabaseError, connections
 
 from ctxhub import env
-from ctxhub.core.accounts.selectors.names_of_people import refuse_name_of_person
-from ctxhub.core.accounts.services.access_tokens import clean_scopes
+from ctxhub.core.accounts.access_tokens import clean_scopes
+from ctxhub.core.accounts.names_of_people import refuse_name_of_person
 from ctxhub.core.call_sessions import clean_call_session, window_name
 from ctxhub.core.kit.caller import ALL_SCOPES, Caller, Window
 from ctxhub.core.kit.errors import CtxhubError, NotAllowed

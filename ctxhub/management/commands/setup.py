@@ -6,8 +6,8 @@ from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandParser
 from django.db import connection
 
-from ctxhub.core.accounts.selectors.namesakes import find_clashes
-from ctxhub.core.accounts.services.projects import create_project
+from ctxhub.core.accounts.people import find_clashes
+from ctxhub.core.accounts.projects import create_project
 from ctxhub.core.kit.base_url import base_url
 from ctxhub.core.models import Project
 from ctxhub.management import invisible_names

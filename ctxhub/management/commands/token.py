@@ -6,13 +6,8 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db.models import QuerySet
 
-from ctxhub.core.accounts.services.access_tokens import (
-    NewToken,
-    create_token,
-    find_token,
-    revoke_token,
-)
-from ctxhub.core.accounts.services.rotation import clean_grace, rotate_token
+from ctxhub.core.accounts.access_tokens import NewToken, create_token, find_token, revoke_token
+from ctxhub.core.accounts.own_tokens import clean_grace, rotate_token
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.errors import InvalidInput, shown
 from ctxhub.core.models import AccessToken

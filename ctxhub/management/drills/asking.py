@@ -7,7 +7,7 @@ from itertools import islice
 from typing import Any
 
 from ctxhub.core import registry
-from ctxhub.core.accounts.selectors.agents import known_agents
+from ctxhub.core.accounts.agents import known_agents
 from ctxhub.core.kit.caller import READ, Caller
 from ctxhub.core.kit.errors import CtxhubError
 from ctxhub.core.models import Project

@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from typing import Any
 
-from ctxhub.core.accounts.selectors.agents import agent_names
+from ctxhub.core.accounts.agents import agent_names
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.sql import chunks
 from ctxhub.core.models import Project

@@ -7,7 +7,7 @@ from django.utils import timezone
 from django.utils.html import conditional_escape, format_html
 from django.utils.safestring import SafeString, mark_safe
 
-from ctxhub.core.accounts.selectors.config import read_config
+from ctxhub.core.accounts.config import read_config
 from ctxhub.core.admin.access import Access
 from ctxhub.core.admin.columns import mono
 from ctxhub.core.admin.needs.sources import (

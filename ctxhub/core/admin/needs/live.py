@@ -7,12 +7,12 @@ import hashlib
 from django.http import HttpRequest, HttpResponse
 from django.template.loader import render_to_string
 
-from ctxhub.core.accounts.services.listeners import person_listening
+from ctxhub.core.accounts.listeners import person_listening
 from ctxhub.core.admin import dashboard
 from ctxhub.core.admin.access import access_of, shown_project_ids
 from ctxhub.core.events import waiting
 from ctxhub.core.events.following import FollowAll, open_stream
-from ctxhub.core.events.selectors.events import latest_ids
+from ctxhub.core.events.log import latest_ids
 from ctxhub.core.kit.errors import InvalidInput
 
 FOLDER = "/admin/overview/"

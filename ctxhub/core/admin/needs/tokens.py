@@ -3,7 +3,7 @@
 from django.db.models import Q
 from django.urls import reverse
 
-from ctxhub.core.accounts.selectors.access_tokens import expiring_tokens
+from ctxhub.core.accounts.access_tokens import expiring_tokens
 from ctxhub.core.admin.needs.sources import SHOWN, Found, Link, Name, Need, Part, Reader, sources
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.priority import Priority

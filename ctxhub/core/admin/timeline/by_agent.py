@@ -8,8 +8,8 @@ from zoneinfo import ZoneInfo
 from django.db.models import Count
 from django.urls import reverse
 
-from ctxhub.core.accounts.selectors.agents import agent_names
-from ctxhub.core.accounts.selectors.config import read_config
+from ctxhub.core.accounts.agents import agent_names
+from ctxhub.core.accounts.config import read_config
 from ctxhub.core.admin.timeline.choices import period_choices
 from ctxhub.core.admin.timeline.page import log_url, same_period
 from ctxhub.core.admin.timeline.periods import Period, read_period

@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 
 from django.urls import reverse
 
-from ctxhub.core.accounts.selectors.config import read_config
+from ctxhub.core.accounts.config import read_config
 from ctxhub.core.admin.timeline.choices import period_choices
 from ctxhub.core.admin.timeline.lanes import lay_out
 from ctxhub.core.admin.timeline.periods import Period, read_period

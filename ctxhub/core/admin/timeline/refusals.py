@@ -6,7 +6,7 @@ from ctxhub.core.admin.timeline.periods import Period
 from ctxhub.core.admin.timeline.sources import Mark
 from ctxhub.core.admin.urls import in_project, list_url
 from ctxhub.core.models import Agent, Project
-from ctxhub.core.refusals.selectors import refusals_between
+from ctxhub.core.refusals.queries import refusals_between
 
 MARKS_SHOWN = 300
 

@@ -9,7 +9,7 @@ from django.http import HttpRequest, HttpResponse
 from django.utils.safestring import SafeString
 from unfold.decorators import display
 
-from ctxhub.core.accounts.selectors.agents import with_agent_pk
+from ctxhub.core.accounts.agents import with_agent_pk
 from ctxhub.core.admin.base import Menu, ProjectAdmin
 from ctxhub.core.admin.columns import agent_name
 from ctxhub.core.admin.filters import ProjectFilter

@@ -5,13 +5,13 @@ from datetime import UTC, date, datetime, time, timedelta
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from ctxhub.core.accounts.selectors.config import read_config
+from ctxhub.core.accounts.config import read_config
 from ctxhub.core.admin.graphs.heat_map import heat_map
 from ctxhub.core.admin.timeline.periods import Period
 from ctxhub.core.admin.use.sums import chart_by_tool, starts_of, sum_of, sums, tool_of
 from ctxhub.core.kit import clock
 from ctxhub.core.models import Agent
-from ctxhub.core.use.selectors import use_between
+from ctxhub.core.use.queries import use_between
 
 DAYS = 14
 

@@ -9,8 +9,8 @@ from zoneinfo import ZoneInfo
 
 from django.urls import reverse
 
-from ctxhub.core.accounts.selectors.agents import ids_of_names
-from ctxhub.core.accounts.selectors.config import read_config
+from ctxhub.core.accounts.agents import ids_of_names
+from ctxhub.core.accounts.config import read_config
 from ctxhub.core.admin.timeline.choices import period_choices
 from ctxhub.core.admin.timeline.periods import read_period
 from ctxhub.core.admin.urls import list_url
@@ -23,7 +23,7 @@ from ctxhub.core.models import Project
 from ctxhub.core.templatetags.agents import agent_url
 from ctxhub.core.text.token_count import count_tokens
 from ctxhub.core.toolbox.tool_list import list_tools
-from ctxhub.core.use.selectors import empty_searches_between, use_between
+from ctxhub.core.use.queries import empty_searches_between, use_between
 
 DEFAULT = "7d"
 OFFERED = ("24h", "7d", "30d")

@@ -12,7 +12,7 @@ from ctxhub.core.admin.timeline.periods import Period
 from ctxhub.core.kit.buckets import start_of
 from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.toolbox.actions import all_tools
-from ctxhub.core.use.sql import UseRow
+from ctxhub.core.use.queries import UseRow
 
 TOOLS_SHOWN = 6
 OTHERS = "others"

@@ -7,13 +7,13 @@ from typing_extensions import TypedDict
 from ctxhub.core.bin.models import KEPT_FOR, BinItem
 from ctxhub.core.bin.selectors import get_item
 from ctxhub.core.bin.sql import remove_entries
-from ctxhub.core.events.services.cleanup import cleanup_tasks
-from ctxhub.core.events.services.events import Change, record
+from ctxhub.core.events.cleanup import cleanup_tasks
+from ctxhub.core.events.log import Change, record
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import ADMIN, Caller
 from ctxhub.core.kit.transactions import write_transaction
 from ctxhub.core.text.plurals import counted
-from ctxhub.core.vocabulary.services.names import register_agent
+from ctxhub.core.vocabulary.names import register_agent
 
 REMOVED_AT_ONCE = 100
 

@@ -31,8 +31,8 @@ from ctxhub.core.bin.sql import (
     remove_entries,
     still_empty,
 )
-from ctxhub.core.events.services import events
-from ctxhub.core.events.services.counters import CounterKey, add_to_counters, counter_key
+from ctxhub.core.events import log
+from ctxhub.core.events.counters import CounterKey, add_to_counters, counter_key
 from ctxhub.core.kit import clock, sql
 from ctxhub.core.kit.batches import BYTES_AT_ONCE, ROWS_AT_ONCE, do_first, done_before
 from ctxhub.core.kit.caller import Caller
@@ -47,7 +47,7 @@ from ctxhub.core.registry import Noun
 from ctxhub.core.search.services.index import index_documents
 from ctxhub.core.transfer.declaration import exported_kind
 from ctxhub.core.transfer.records import WORDS
-from ctxhub.core.vocabulary.services.names import register_agent
+from ctxhub.core.vocabulary.names import register_agent
 
 Key = tuple[type[Model], int]
 """An object: its model and its id."""
@@ -411,8 +411,8 @@ class _Part:
             if rows and (noun := noun_of(model)) and noun.documents
         )
         if plurals:
-            change = events.Change(self._item.kind, "updated", self._item.ref, {"changed": plurals})
-            events.record(project_id=self._project_id, agent_id=self._agent_id, changes=[change], at=self._at)
+            change = log.Change(self._item.kind, "updated", self._item.ref, {"changed": plurals})
+            log.record(project_id=self._project_id, agent_id=self._agent_id, changes=[change], at=self._at)
 
 
 # -- Helpers ---------------------------------------------------------------------------------------

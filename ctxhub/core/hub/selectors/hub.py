@@ -8,14 +8,14 @@ from django.db.models import Q, QuerySet, Value
 from django.db.models.functions import Coalesce
 
 from ctxhub.core import registry
-from ctxhub.core.events.selectors.stats import Stats
+from ctxhub.core.events.counters import Stats
 from ctxhub.core.hub.named_views import register_view
 from ctxhub.core.kit.clock import format_time
 from ctxhub.core.kit.inputs import MAX_LIMIT, clean_limit
 from ctxhub.core.kit.keyset import page_of
 from ctxhub.core.kit.listing import Listing, make_cursor, read_cursor
 from ctxhub.core.models import Agent, Category, Layer, Scope, Tag
-from ctxhub.core.vocabulary.selectors.uses import with_uses
+from ctxhub.core.vocabulary.queries import with_uses
 
 NEVER = datetime(1970, 1, 1, tzinfo=UTC)
 

@@ -3,7 +3,7 @@
 from typing import Any
 
 from ctxhub.core.events import waiting
-from ctxhub.core.events.selectors.events import count_updates, id_of, latest_cursor, read_new_events
+from ctxhub.core.events.log import count_updates, id_of, latest_cursor, read_new_events
 from ctxhub.core.events.waiting import Wanted
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.clock import EventCursor

@@ -2,10 +2,9 @@
 
 from typing import Annotated, Any
 
-from ctxhub.core.accounts.selectors.config import config_of, config_values
-from ctxhub.core.accounts.services import config as config_services
-from ctxhub.core.events.selectors import events
-from ctxhub.core.events.services import cleanup as retention
+from ctxhub.core.accounts import config as config_services
+from ctxhub.core.accounts.config import config_of, config_values
+from ctxhub.core.events import cleanup, log
 from ctxhub.core.events.waiting import LONGEST_SECONDS
 from ctxhub.core.hub.named_views import all_views
 from ctxhub.core.hub.selectors import hub
@@ -90,7 +89,7 @@ def activity(
     `verbs` are created, updated, deprecated, deleted (also set, deprecate, delete). `since` is a time, a time
     ago ("30m", "7d") or an event cursor ("e1234").
     """
-    return events.list_activity(
+    return log.list_activity(
         caller.project_id, since=since, agents=agents, by=by, verbs=verbs, limit=limit, cursor=cursor
     )
 
@@ -103,7 +102,7 @@ def updates(caller: Caller, since: Since | None = None) -> dict[str, Any]:
     there. `messages`: new ones to you (read the inbox), or yours acknowledged or claimed; `mail`: all urgent
     ones that you have not read.
     """
-    return events.count_updates(caller, since=since)
+    return log.count_updates(caller, since=since)
 
 
 @action("hub", "wait", counts_mail=True, example={"since": "e120", "wait_seconds": 30})
@@ -181,7 +180,7 @@ def clear(
     settings decide, as in every cleaning. dry_run removes nothing, and answers how many it would.
     """
     older_than = {"messages": messages_older_than, "changes": changes_older_than}
-    return retention.clear(caller=caller, older_than=older_than, dry_run=dry_run)
+    return cleanup.clear(caller=caller, older_than=older_than, dry_run=dry_run)
 
 
 @action("hub", "config", quiet=True, also_known_as=("get_config",))

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 # Pydantic builds the answer's schema and needs this TypedDict before Python 3.12.
 from typing_extensions import TypedDict
 
-from ctxhub.core.events.services.events import Change, record
+from ctxhub.core.events.log import Change, record
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import InvalidInput, NotFound, shown, unknown_word
@@ -16,7 +16,7 @@ from ctxhub.core.paths.selectors import Stale, find_stale, nouns_with_paths
 from ctxhub.core.paths.services.counting import count_batch
 from ctxhub.core.paths.services.patterns import confirm_objects
 from ctxhub.core.registry import Noun, split_ref
-from ctxhub.core.vocabulary.services.names import register_agent
+from ctxhub.core.vocabulary.names import register_agent
 
 # Which no process has counted yet: as a rule none.
 MOST_CHANGES = 10_000

@@ -15,8 +15,8 @@ from typing import Any
 from django.db import transaction
 from django.dispatch import receiver
 
-from ctxhub.core.events.services.cleanup import cleanup_tasks
-from ctxhub.core.events.services.events import recorded
+from ctxhub.core.events.cleanup import cleanup_tasks
+from ctxhub.core.events.log import recorded
 from ctxhub.core.kit import sql
 from ctxhub.core.kit.background import BackgroundWriter
 from ctxhub.core.kit.frozen import frozen

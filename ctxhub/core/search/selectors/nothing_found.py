@@ -12,7 +12,7 @@ from ctxhub.core.search.engines import Narrowing, clauses_of
 from ctxhub.core.search.queries import Query, single_words
 from ctxhub.core.search.selectors.questions import Search, SearchFilters, count_entries, narrow, prepare
 from ctxhub.core.search.spelling import find_words_within
-from ctxhub.core.vocabulary.selectors.unknown_names import unknown_names
+from ctxhub.core.vocabulary.queries import unknown_names
 
 NEAR = 5
 # A similar word may differ in one letter of so many.

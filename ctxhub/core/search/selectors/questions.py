@@ -7,7 +7,7 @@ from typing import Unpack
 from typing_extensions import TypedDict
 
 from ctxhub.core import registry
-from ctxhub.core.events.selectors.events import moment_of
+from ctxhub.core.events.log import moment_of
 from ctxhub.core.kit import sql
 from ctxhub.core.kit.errors import NotFound, shown
 from ctxhub.core.kit.frozen import frozen
@@ -20,7 +20,7 @@ from ctxhub.core.search.documents import kind_word, layer_word, tag_word
 from ctxhub.core.search.engines import Narrowing, Scope
 from ctxhub.core.search.queries import MAX_TERMS, Query, Term, parse, parse_similarity
 from ctxhub.core.search.ranking import worth
-from ctxhub.core.vocabulary.selectors.names import find_vocabulary
+from ctxhub.core.vocabulary.names import find_vocabulary
 from ctxhub.core.vocabulary.tag_filters import read_tag_filters
 
 MATCHES = ("auto", "any", "all", "fuzzy", "similar")

@@ -5,8 +5,8 @@ from datetime import datetime, timedelta
 
 from django.conf import settings
 
-from ctxhub.core.accounts.models.config import Config
-from ctxhub.core.events.services.cleanup import cleanup_tasks
+from ctxhub.core.accounts.models import Config
+from ctxhub.core.events.cleanup import cleanup_tasks
 from ctxhub.core.webhooks.models import Webhook
 from ctxhub.core.webhooks.rules.sealing import Unreadable, is_sealed_by_earlier_key, seal_again
 from ctxhub.core.webhooks.sql import remove_old

@@ -11,7 +11,7 @@ from secrets import token_hex
 
 from django.conf import settings
 
-from ctxhub.core.events.services.events import Change, record
+from ctxhub.core.events.log import Change, record
 from ctxhub.core.kit import clock, sql
 from ctxhub.core.kit.errors import InvalidInput
 from ctxhub.core.kit.frozen import frozen

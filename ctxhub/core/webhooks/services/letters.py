@@ -8,7 +8,7 @@ from django.conf import settings
 from django.urls import NoReverseMatch, reverse
 
 from ctxhub import env
-from ctxhub.core.events.selectors.events import note_of
+from ctxhub.core.events.log import note_of
 from ctxhub.core.webhooks.rules.letters import Letter, Summary
 from ctxhub.core.webhooks.sql import LeasedWebhook, WebhookEvent, count_by_verb
 

@@ -6,8 +6,8 @@ from typing import Any
 from django.conf import settings
 from django.db.models import Q
 
-from ctxhub.core.accounts.services.token_secrets import new_secret
-from ctxhub.core.events.services.events import Change, record
+from ctxhub.core.accounts.access_tokens import new_secret
+from ctxhub.core.events.log import Change, record
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import ADMIN, Caller
 from ctxhub.core.kit.errors import InvalidInput, LimitReached, NotFound
@@ -15,7 +15,7 @@ from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.kit.inputs import LIST_LENGTH
 from ctxhub.core.kit.transactions import write_transaction
 from ctxhub.core.text.plurals import counted
-from ctxhub.core.vocabulary.services.names import register_agent
+from ctxhub.core.vocabulary.names import register_agent
 from ctxhub.core.webhooks.inputs import (
     clean_kind,
     clean_nouns,

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from ctxhub.core.events.selectors.events import note_of
+from ctxhub.core.events.log import note_of
 from ctxhub.core.events.words import action_word, kind_word
 from ctxhub.core.kit.clock import format_time
 from ctxhub.core.kit.frozen import frozen
