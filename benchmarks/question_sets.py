@@ -73,7 +73,7 @@ def search_of(name: str, hub: HubRows) -> Callable[[str], list[str]]:
     """A search of a new project with the rows of the hub."""
     from ctxhub.core.accounts.projects import create_project
     from ctxhub.core.kit.caller import Caller
-    from ctxhub.core.search.selectors.search import search
+    from ctxhub.core.search.search import search
 
     slug = f"{name}-{hub.name}".replace("_", "-")
     caller = Caller(project=create_project(slug=slug), agent="bench", keeps_secrets=True)

@@ -88,7 +88,7 @@ def _mistyped(question: Question, seed: int) -> Question:
 
 
 def ours(entries: Sequence[Entry]) -> Mapping[str, Search]:
-    from ctxhub.core.search.selectors.search import search
+    from ctxhub.core.search.search import search
 
     project_id, ids = write_entries(entries)
 

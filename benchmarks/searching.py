@@ -84,7 +84,7 @@ def _report_size(engine: Engine, raw: int) -> None:
 
 
 def _report_speed(prose: Prose, callers: list["Caller"], calls: int) -> None:
-    from ctxhub.core.search.selectors.search import search
+    from ctxhub.core.search.search import search
 
     def mistyped() -> str:
         words = [prose.word() for _ in range(4)]

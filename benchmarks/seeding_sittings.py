@@ -241,7 +241,7 @@ def add_working_session(caller: "Caller", files: int, of: int) -> int:
 def _add_snapshots(project_id: int, size: int, agents: Sequence[int]) -> None:
     from ctxhub.core.kit import clock
     from ctxhub.core.models import Tag
-    from ctxhub.core.search.services.index import index_again
+    from ctxhub.core.search.index import index_again
     from memory.snapshots.models import Snapshot, SnapshotDependency, SnapshotTag
 
     now, own, first = clock.now(), {"project_id": project_id}, _next_id(Snapshot)

@@ -22,7 +22,7 @@ from benchmarks.row_writing import write_rows
 from benchmarks.scoring import recall
 
 if TYPE_CHECKING:
-    from ctxhub.core.search.selectors.search import Found
+    from ctxhub.core.search.search import Found
 
 FLOORS = (0.1, 0.15, 0.2, 0.25, 0.3)
 
@@ -62,7 +62,7 @@ def _sets(*, aside: bool) -> Iterator[tuple[str, list[Asked]]]:
 
 
 def _report(name: str, asked: Sequence[Asked], *, floors: bool) -> None:
-    from ctxhub.core.search.selectors.search import search, words_nowhere
+    from ctxhub.core.search.search import search, words_nowhere
 
     found = [search(project_id, text) for project_id, text, _, _ in asked]
     recalls = [

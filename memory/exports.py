@@ -8,8 +8,8 @@ from ctxhub.core.kit.errors import InvalidInput, shown
 from ctxhub.core.text.token_count import count_tokens
 from ctxhub.core.transfer import cleaners
 from ctxhub.core.transfer.declaration import Exported, Part, Shifts, Values, register
+from ctxhub.core.transfer.exports import folded_name
 from ctxhub.core.transfer.links import shifted
-from ctxhub.core.transfer.words import folded_name
 from memory.constraints.models import Constraint, digest_of, rank_of
 from memory.contexts.models import Context
 from memory.contexts.rows import count_again

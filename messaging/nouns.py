@@ -2,7 +2,7 @@
 
 from ctxhub.core import transfer
 from ctxhub.core.events import mail
-from ctxhub.core.hub.selectors.hub import register_agent_facts
+from ctxhub.core.hub.overview import register_agent_facts
 from ctxhub.core.links import heads_of
 from ctxhub.core.registry import Kept, Noun, counter_of, register
 from messaging.messages.history import HISTORY

@@ -15,7 +15,7 @@ from ctxhub.core.kit.errors import NotFound
 from ctxhub.core.kit.priority import Priority
 from ctxhub.core.kit.tool_names import operation
 from ctxhub.core.kit.transactions import write_transaction
-from ctxhub.core.search.services.index import forget
+from ctxhub.core.search.index import forget
 from messaging.messages.history import record_changes
 from messaging.messages.models import URGENT
 from messaging.messages.needs import REMINDS_OF, find_reminders, overdue_of

@@ -10,7 +10,7 @@ from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import Caller, current
 from ctxhub.core.kit.transactions import write_transaction
 from ctxhub.core.models import Agent, Project
-from ctxhub.core.search.services.index import index_again
+from ctxhub.core.search.index import index_again
 from ctxhub.core.vocabulary.names import agent_registered, register_agent
 from messaging.messages.deliveries import deliver_standing, rename_recipient
 from messaging.messages.history import done_by_orm, record_changes

@@ -1,8 +1,8 @@
 """Registers the nouns of the sessions app with the hub."""
 
 from ctxhub.core import transfer
-from ctxhub.core.hub.selectors.hub import register_agent_facts
-from ctxhub.core.hub.selectors.stored import stored_beside
+from ctxhub.core.hub.overview import register_agent_facts
+from ctxhub.core.hub.stored import stored_beside
 from ctxhub.core.kit.caller import ADMIN
 from ctxhub.core.kit.known_names import hold_names
 from ctxhub.core.links import heads_of

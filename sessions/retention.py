@@ -10,7 +10,7 @@ from ctxhub.core.events.counters import add_to_counters, counter_key
 from ctxhub.core.events.log import Change, record
 from ctxhub.core.kit import sql
 from ctxhub.core.kit.deletes import delete_rows
-from ctxhub.core.search.services.index import forget
+from ctxhub.core.search.index import forget
 from sessions.given.services import clean_briefings
 from sessions.sittings.contents import leave_snapshots
 from sessions.sittings.models import AgentSession

@@ -27,7 +27,7 @@ from ctxhub.core.kit import clock, failures, newer_schema, restored
 from ctxhub.core.kit.background import When, all_writers
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Project
-from ctxhub.core.paths.services import counting
+from ctxhub.core.paths import counting
 from ctxhub.core.search import counts
 from ctxhub.core.use import tally
 from memory.snapshots import reads

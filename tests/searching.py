@@ -3,7 +3,7 @@
 from typing import Any
 
 from ctxhub.core.kit.caller import Caller
-from ctxhub.core.search.selectors.search import Found, search
+from ctxhub.core.search.search import Found, search
 from memory.decisions.services import set_decision
 
 

@@ -4,7 +4,7 @@ from ctxhub.core import transfer
 from ctxhub.core.kit.known_names import hold_names
 from ctxhub.core.links import heads_of
 from ctxhub.core.paths import known
-from ctxhub.core.paths.services.counting import changed_paths
+from ctxhub.core.paths.counting import changed_paths
 from ctxhub.core.registry import Kept, Noun, counter_of, register
 from tracking.changes.history import HISTORY as CHANGE_HISTORY
 from tracking.changes.history import changed_path

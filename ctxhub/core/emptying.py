@@ -10,8 +10,8 @@ from typing import Any
 from django.db.models import Count, Model, Sum
 from django.db.models.expressions import Combinable
 
+from ctxhub.core.bin.binning import Deleted, put_batch_in_bin
 from ctxhub.core.bin.contents import collect_taken
-from ctxhub.core.bin.services.binning import Deleted, put_batch_in_bin
 from ctxhub.core.events.counters import add_to_counters, counter_key
 from ctxhub.core.events.log import Change, record
 from ctxhub.core.history import History
@@ -22,7 +22,7 @@ from ctxhub.core.kit.deletes import delete_rows, taking
 from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.kit.rows import BareRow, RowT
 from ctxhub.core.kit.transactions import write_transaction
-from ctxhub.core.search.services.index import forget
+from ctxhub.core.search.index import forget
 from ctxhub.core.vocabulary.names import register_agent
 
 

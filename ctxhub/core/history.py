@@ -16,8 +16,8 @@ from django.db.models import Model, QuerySet
 from django.db.models.signals import m2m_changed, post_delete, post_save, pre_delete, pre_save
 from django.dispatch import Signal
 
+from ctxhub.core.bin.binning import Deleted, collect_objects, put_in_bin, too_large
 from ctxhub.core.bin.contents import Contents, collect_taken
-from ctxhub.core.bin.services.binning import Deleted, collect_objects, put_in_bin, too_large
 from ctxhub.core.events import log
 from ctxhub.core.events.counters import CounterKey, add_to_counters, counter_key
 from ctxhub.core.kit import clock
@@ -29,10 +29,9 @@ from ctxhub.core.kit.rows import AuthoredRow, Row, RowT, Table
 from ctxhub.core.kit.sql import Reading
 from ctxhub.core.kit.transactions import acquire_write_lock, write_transaction
 from ctxhub.core.paths.rows import PathRow
-from ctxhub.core.paths.services.patterns import PatternChange, write_patterns
+from ctxhub.core.paths.services import PatternChange, write_patterns
 from ctxhub.core.search.documents import Document
-from ctxhub.core.search.services.index import forget, index_documents
-from ctxhub.core.search.words_shown import Fields, ids_showing
+from ctxhub.core.search.index import Fields, forget, ids_showing, index_documents
 from ctxhub.core.vocabulary.names import register_agent
 
 NONE: Mapping[int, int] = {}

@@ -10,7 +10,7 @@ from ctxhub.core.kit.batches import ROWS_AT_ONCE, do_first, in_batches
 from ctxhub.core.kit.deletes import delete_rows
 from ctxhub.core.kit.transactions import write_transaction
 from ctxhub.core.models import AccessToken, Membership, Project, SearchEntry, SearchText
-from ctxhub.core.search.services.passages import delete_passages
+from ctxhub.core.search.index import delete_passages
 
 # Nobody writes to a project without them.
 FIRST = (AccessToken, Membership)

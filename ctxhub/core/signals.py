@@ -24,8 +24,8 @@ from ctxhub.core.kit.read_limit import statement_timeout, watch_statements
 from ctxhub.core.kit.transactions import acquire_write_lock, write_transaction
 from ctxhub.core.models import AccessToken, Agent, Category, Layer, Membership, Project, Scope, Tag
 from ctxhub.core.registry import Noun, indexed_nouns, searched_nouns
-from ctxhub.core.search.services.index import forget, index_again
-from ctxhub.core.search.services.reindexing import index_missing, mend_parts
+from ctxhub.core.search.index import forget, index_again
+from ctxhub.core.search.reindexing import index_missing, mend_parts
 from ctxhub.core.vocabulary.services import record_new_name
 
 

@@ -9,8 +9,8 @@ from django.db.models import Q
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.errors import InvalidInput, shown
 from ctxhub.core.models import Project
-from ctxhub.core.paths.selectors import nouns_with_paths
-from ctxhub.core.paths.sql import WrittenPattern, read_unusual_patterns
+from ctxhub.core.paths.counts import WrittenPattern, read_unusual_patterns
+from ctxhub.core.paths.queries import nouns_with_paths
 from ctxhub.core.text.braces import expand_braces
 from ctxhub.core.text.glob_syntax import is_exempting, refuse_extended_glob
 from tracking.files.rows import find_resources

@@ -18,10 +18,9 @@ from ctxhub.core.events.waiting import Wanted
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.failures import log_failure
 from ctxhub.core.kit.replaced_file import leave_replaced_if_due
-from ctxhub.core.webhooks.services.delivering import deliver_due
-from ctxhub.core.webhooks.services.due import Plan, plan_deliveries
-from ctxhub.core.webhooks.services.sending import SECONDS
-from ctxhub.core.webhooks.services.waking import workers
+from ctxhub.core.webhooks.delivering import deliver_due
+from ctxhub.core.webhooks.due import Plan, plan_deliveries, workers
+from ctxhub.core.webhooks.sending import SECONDS
 from ctxhub.mcp.db_threads import run_in_thread
 from ctxhub.mcp.shares import HUB
 from ctxhub.mcp.wakeups import watch

@@ -9,7 +9,7 @@ from typing import Annotated, NotRequired
 from typing_extensions import TypedDict
 
 from ctxhub.core.given import given_lately
-from ctxhub.core.hub.selectors.refs import ObjectKey, find_objects
+from ctxhub.core.hub.refs import ObjectKey, find_objects
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import READ, Caller
 from ctxhub.core.kit.errors import InvalidInput

@@ -33,8 +33,7 @@ from ctxhub.core.kit.pages import (
     in_all,
     link_filters,
 )
-from ctxhub.core.paths.rows import shown_staleness
-from ctxhub.core.paths.stale_rows import stale_filter
+from ctxhub.core.paths.rows import shown_staleness, stale_filter
 from ctxhub.core.search.alternatives import parse_filter
 from ctxhub.core.search.documents import kind_word, tag_word
 from ctxhub.core.search.engines import Narrowing, Scope

@@ -10,7 +10,7 @@ from django.db.models import Count
 # Pydantic builds the answer's schema and needs this TypedDict before Python 3.12.
 from typing_extensions import TypedDict
 
-from ctxhub.core.bin.services.binning import Deleted, pointers_in_bin, put_batch_in_bin
+from ctxhub.core.bin.binning import Deleted, pointers_in_bin, put_batch_in_bin
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.batches import ROWS_AT_ONCE, do_first, in_batches
 from ctxhub.core.kit.caller import READ, Caller, for_readers

@@ -25,7 +25,7 @@ from ctxhub.core.admin.revisions import Revisions, restore_revision, revisions_p
 from ctxhub.core.admin.stale import PathRowsAdmin, StaleFilter
 from ctxhub.core.admin.text_refs import pages_of_texts
 from ctxhub.core.admin.urls import in_project, list_url
-from ctxhub.core.hub.selectors.refs import ObjectKey, find_objects
+from ctxhub.core.hub.refs import ObjectKey, find_objects
 from ctxhub.core.kit.caller import WRITE
 from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.kit.inputs import read_id

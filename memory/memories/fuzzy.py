@@ -12,9 +12,9 @@ from ctxhub.core.search.engines import Narrowing, Scope
 from ctxhub.core.search.excerpts import Wanted, excerpt
 from ctxhub.core.search.matches import frequencies
 from ctxhub.core.search.queries import MAX_TERMS, Query, Term
+from ctxhub.core.search.questions import count_entries
 from ctxhub.core.search.ranking import worth
-from ctxhub.core.search.selectors.questions import count_entries
-from ctxhub.core.search.selectors.search import CANDIDATES, DETAILS
+from ctxhub.core.search.search import CANDIDATES, DETAILS
 from ctxhub.core.search.spelling import find_words_within
 from ctxhub.core.search.stems import stem
 from ctxhub.core.search.stop_words import SURFACE

@@ -9,7 +9,7 @@ from ctxhub.core.history import NONE, Change, History
 from ctxhub.core.kit.models import NamedRow
 from ctxhub.core.kit.sql import Reading
 from ctxhub.core.search.documents import EARLIER, Document, earlier_text, named_word
-from ctxhub.core.search.services.index import forget, index_again
+from ctxhub.core.search.index import forget, index_again
 from ctxhub.core.text.glob_syntax import not_exempting
 from ctxhub.core.vocabulary.models import Tag
 from memory.contexts.rows import touch_contexts

@@ -6,7 +6,7 @@ from typing import Any
 from ctxhub.core.kit.inputs import clean_choice, clean_name, clean_one_of
 from ctxhub.core.kit.listing import Listing
 from ctxhub.core.search.engines import Scope
-from ctxhub.core.search.selectors.search import Found, search
+from ctxhub.core.search.search import Found, search
 from memory.contexts.models import STACK_LENGTH
 from memory.contexts.queries import get_context
 from memory.memories.history import stack_word, type_word

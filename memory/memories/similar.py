@@ -16,8 +16,14 @@ from ctxhub.core.search.documents import kind_word
 from ctxhub.core.search.engines import Narrowing, Scope
 from ctxhub.core.search.matches import found_object_ids
 from ctxhub.core.search.queries import DENSE_WORD, Query, Term
-from ctxhub.core.search.selectors.spread import read_spread
-from ctxhub.core.search.similarity import COMPARED_CHARACTERS, Rarity, Vector, count_words, vector
+from ctxhub.core.search.similarity import (
+    COMPARED_CHARACTERS,
+    Rarity,
+    Vector,
+    count_words,
+    read_spread,
+    vector,
+)
 from ctxhub.core.search.stop_words import STOP_WORDS, SURFACE
 from memory.memories.queries import get_memory
 

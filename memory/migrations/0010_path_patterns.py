@@ -7,7 +7,7 @@ from django.db import migrations
 from django.db.models import Exists, OuterRef, Q
 
 from ctxhub.core.kit import sql
-from ctxhub.core.paths.heads import head_of
+from ctxhub.core.paths.bearing import head_of
 
 ROWS_AT_ONCE = 1_000
 VALUES_AT_ONCE = 4_000

@@ -16,7 +16,7 @@ from django.db.models import Q, TextField
 from django.db.models.functions import Cast
 
 from ctxhub.core.kit.errors import InvalidInput
-from ctxhub.core.paths.heads import head_of
+from ctxhub.core.paths.bearing import head_of
 from ctxhub.core.text.braces import expand_braces
 from ctxhub.core.text.glob_syntax import is_exempting, unescape_brackets
 

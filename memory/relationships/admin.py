@@ -23,7 +23,7 @@ from ctxhub.core.admin.graphs.trees import Node, worded
 from ctxhub.core.admin.lists import FilteredList
 from ctxhub.core.admin.logged import LoggedAdmin
 from ctxhub.core.admin.service_form import ServiceForm
-from ctxhub.core.hub.selectors.refs import ObjectKey, find_objects
+from ctxhub.core.hub.refs import ObjectKey, find_objects
 from ctxhub.core.kit.caller import WRITE
 from ctxhub.core.kit.errors import CtxhubError
 from ctxhub.core.kit.inputs import PATH_LENGTH, read_id

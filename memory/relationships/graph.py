@@ -12,7 +12,7 @@ from ctxhub.core.admin.graphs.layout import rows_of
 from ctxhub.core.admin.graphs.trees import Branch, Graph, Link, Node, Tie, ties_of, worded
 from ctxhub.core.admin.links import OwnGraph, own_graphs, section_of
 from ctxhub.core.admin.search_hits import display_of
-from ctxhub.core.hub.selectors.refs import ObjectKey
+from ctxhub.core.hub.refs import ObjectKey
 from ctxhub.core.kit.frozen import frozen
 from memory.relationships.models import RELATION_WORDS, Relation, Relationship
 from memory.relationships.queries import find_relationships_of, read_nodes, ref_of

@@ -13,7 +13,7 @@ from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import current
 from ctxhub.core.kit.transactions import acquire_write_lock, write_transaction
 from ctxhub.core.registry import standing_kind
-from ctxhub.core.search.services.index import forgotten
+from ctxhub.core.search.index import forgotten
 from ctxhub.core.vocabulary.names import register_agent
 from memory.relationships.models import Relation, Relationship
 from memory.relationships.rows import delete_edges_of

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 # Pydantic builds schemas of it and needs this TypedDict before Python 3.12.
 from typing_extensions import TypedDict
 
-from ctxhub.core.hub.selectors.refs import ObjectKey, RefObject, find_objects, get_objects
+from ctxhub.core.hub.refs import ObjectKey, RefObject, find_objects, get_objects
 from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.kit.inputs import read_id
 from ctxhub.core.kit.listing import Listing

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Any
 
-from ctxhub.core.hub.selectors.refs import ObjectKey
+from ctxhub.core.hub.refs import ObjectKey
 from ctxhub.core.kit import sql
 from ctxhub.core.kit.deletes import delete_where
 from ctxhub.core.kit.frozen import frozen

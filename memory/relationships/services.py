@@ -7,7 +7,7 @@ from typing import Annotated, Literal, NotRequired
 # pydantic writes the answer's schema, and wants this TypedDict before Python 3.12.
 from typing_extensions import TypedDict
 
-from ctxhub.core.hub.selectors.refs import RefObject
+from ctxhub.core.hub.refs import RefObject
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import WRITE, Caller
 from ctxhub.core.kit.errors import InvalidInput

@@ -9,7 +9,7 @@ from ctxhub.core.history import NONE, Change, History
 from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.kit.sql import Reading
 from ctxhub.core.search.documents import EARLIER, Document, earlier_text
-from ctxhub.core.search.services.index import forget, index_again, index_growth
+from ctxhub.core.search.index import forget, index_again, index_growth
 from memory.scratchpads.models import PadChange
 from memory.scratchpads.revisions import KeptText, insert_states, keep_content, replaced_ids, replaced_texts
 from memory.scratchpads.rows import PADS, WITH_CONTENT, PadRow, read_content_from

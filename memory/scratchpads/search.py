@@ -10,8 +10,8 @@ from ctxhub.core.kit.listing import COUNTED_TO, Listing, total_of
 from ctxhub.core.search.excerpts import Hit as WordHit
 from ctxhub.core.search.excerpts import Wanted, excerpt, find_hits, merged
 from ctxhub.core.search.queries import Term
-from ctxhub.core.search.selectors.questions import Search, prepare
-from ctxhub.core.search.selectors.search import DETAILS, Hit, search, wanted_of
+from ctxhub.core.search.questions import Search, prepare
+from ctxhub.core.search.search import DETAILS, Hit, search, wanted_of
 from ctxhub.core.text.lines import split_lines
 from memory.scratchpads.history import workflow_word
 from memory.scratchpads.queries import find_scratchpads

@@ -9,7 +9,7 @@ from typing import Annotated, Any, NotRequired
 # pydantic writes the answer's schema, and wants this TypedDict before Python 3.12.
 from typing_extensions import TypedDict
 
-from ctxhub.core.hub.selectors.links import ROWS, find_chain, find_impact
+from ctxhub.core.hub.links import ROWS, find_chain, find_impact
 from ctxhub.core.kit import clock, sql
 from ctxhub.core.kit.answers import MAX_TOKENS, size, truncate_text
 from ctxhub.core.kit.frozen import frozen

@@ -11,7 +11,7 @@ from django.db import connection
 from typing_extensions import TypedDict
 
 from ctxhub.core.events.log import moment_of
-from ctxhub.core.hub.selectors.heads import find_heads
+from ctxhub.core.hub.direct_links import find_heads
 from ctxhub.core.kit import clock, sql
 from ctxhub.core.kit.clock import format_time
 from ctxhub.core.kit.errors import NotFound, shown

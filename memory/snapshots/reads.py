@@ -17,7 +17,7 @@ from ctxhub.core.kit.inputs import clean_limit, read_id
 from ctxhub.core.kit.listing import Listing
 from ctxhub.core.kit.replaced_file import when_replaced
 from ctxhub.core.kit.transactions import try_touch_transaction
-from ctxhub.core.search.selectors.search import search
+from ctxhub.core.search.search import search
 from memory.predictions.predictions import HIT_WITHIN
 from memory.snapshots.inputs import clean_view
 from memory.snapshots.models import Tier

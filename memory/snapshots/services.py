@@ -9,15 +9,13 @@ from typing import Annotated, Any, NotRequired
 from typing_extensions import TypedDict
 
 from ctxhub.core.call_sessions import find_session_id, open_session_id
-from ctxhub.core.hub.selectors.heads import get_head
-from ctxhub.core.hub.services.causes import link_cause
+from ctxhub.core.hub.direct_links import get_head, link_cause
 from ctxhub.core.kit import clock, sql
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import NotFound
 from ctxhub.core.kit.transactions import write_transaction
 from ctxhub.core.links import Head, ObjectKey
-from ctxhub.core.search.selectors.spread import read_spread
-from ctxhub.core.search.similarity import Rarity, count_words, vector
+from ctxhub.core.search.similarity import Rarity, count_words, read_spread, vector
 from ctxhub.core.text.plurals import counted
 from ctxhub.core.toolbox.argument_types import About
 from ctxhub.core.vocabulary.names import Vocabulary, find_vocabulary, register_agent, register_words

@@ -21,7 +21,7 @@ from ctxhub.core.kit.inputs import clean_limit
 from ctxhub.core.kit.listing import Listing, preview
 from ctxhub.core.kit.pages import Condition
 from ctxhub.core.kit.transactions import write_transaction
-from ctxhub.core.search.services.index import forget
+from ctxhub.core.search.index import forget
 from ctxhub.core.text.plurals import counted
 from ctxhub.core.toolbox.argument_types import Time
 from ctxhub.core.vocabulary.names import register_agent

@@ -3,8 +3,8 @@
 from typing import Annotated, cast
 
 from ctxhub.core.given import give_ref
+from ctxhub.core.hub import links
 from ctxhub.core.hub.partial_reads import Opened, Reading, clean_requested_lines, only
-from ctxhub.core.hub.selectors import links
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.limits import CONTENT, MOST_ENTRIES, OPTIONAL_WORD, QUESTION, REF
 from ctxhub.core.kit.listing import AnyObject, Fitting, Listing

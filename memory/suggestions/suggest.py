@@ -23,8 +23,8 @@ from ctxhub.core.kit.listing import Listing
 from ctxhub.core.search.candidates import Candidate, find_candidates, read_beginnings
 from ctxhub.core.search.documents import kind_word, tag_word
 from ctxhub.core.search.matches import first_object_ids
+from ctxhub.core.search.questions import Search, prepare
 from ctxhub.core.search.ranking import Ranked, rank
-from ctxhub.core.search.selectors.questions import Search, prepare
 from ctxhub.core.vocabulary.names import find_vocabulary
 from memory.decisions.rows import read_decisions
 from memory.suggestions.keys import Similarity, compare_keys

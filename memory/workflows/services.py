@@ -27,7 +27,7 @@ from ctxhub.core.kit.inputs import clean_name, clean_object, merge_object, refus
 from ctxhub.core.kit.transactions import write_transaction
 from ctxhub.core.kit.unset import UNSET, Unset, if_set
 from ctxhub.core.registry import refuse_ref_as_title
-from ctxhub.core.search.services.index import forget
+from ctxhub.core.search.index import forget
 from ctxhub.core.text.plurals import counted
 from ctxhub.core.toolbox.argument_types import Time
 from ctxhub.core.vocabulary.names import register_agent

@@ -9,7 +9,7 @@ from django.db.models import Q, QuerySet
 from typing_extensions import TypedDict
 
 from ctxhub.core.accounts.agents import with_agent_pk
-from ctxhub.core.hub.selectors.refs import find_keys
+from ctxhub.core.hub.refs import find_keys
 from ctxhub.core.kit import clock, sql
 from ctxhub.core.kit.clock import format_time
 from ctxhub.core.kit.errors import NotFound, unknown_word

@@ -10,7 +10,7 @@ from typing_extensions import TypedDict
 
 from ctxhub.core.accounts.live_sessions import note_session
 from ctxhub.core.accounts.speakers import Speaker, speaker_of
-from ctxhub.core.hub.selectors.bare_refs import file_named, meanings_of, means_several
+from ctxhub.core.hub.refs import file_named, meanings_of, means_several
 from ctxhub.core.kit import clock, sql
 from ctxhub.core.kit.caller import READ, Caller, for_readers
 from ctxhub.core.kit.clock import format_time

@@ -8,7 +8,7 @@ from typing import Any, NotRequired
 from typing_extensions import TypedDict
 
 from ctxhub.core.events.log import id_of, latest_cursor
-from ctxhub.core.hub.selectors.hub import is_empty
+from ctxhub.core.hub.overview import is_empty
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.answers import size
 from ctxhub.core.kit.caller import WRITE, Caller
@@ -17,7 +17,7 @@ from ctxhub.core.kit.errors import InvalidInput
 from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.kit.inputs import clean_moment, clean_query
 from ctxhub.core.kit.tool_names import is_offered, operation
-from ctxhub.core.paths.selectors import Staleness
+from ctxhub.core.paths.queries import Staleness
 from ctxhub.core.registry import ids_named
 from ctxhub.core.text.sentences import in_one_line
 from ctxhub.core.text.token_count import count_tokens

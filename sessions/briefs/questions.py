@@ -10,11 +10,10 @@ from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.kit.inputs import PATH_LENGTH
 from ctxhub.core.links import ObjectKey
-from ctxhub.core.paths.bearing import bears_on
+from ctxhub.core.paths.bearing import bears_on, specificity
 from ctxhub.core.paths.case import compared_by
-from ctxhub.core.paths.heads import specificity
-from ctxhub.core.paths.selectors import find_bearings
-from ctxhub.core.search.selectors.rankings import Rankings, rank_objects
+from ctxhub.core.paths.queries import find_bearings
+from ctxhub.core.search.rankings import Rankings, rank_objects
 from ctxhub.core.text.lazy_patterns import lazy_pattern
 
 MOST_PATHS = 20

@@ -7,10 +7,10 @@ from functools import cached_property, lru_cache, partial
 from ctxhub.core import registry
 from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.links import ObjectKey
-from ctxhub.core.paths.selectors import Stale, Staleness, find_staleness
+from ctxhub.core.paths.queries import Stale, Staleness, find_staleness
 from ctxhub.core.search.documents import PASSAGE_CHARACTERS, Document
 from ctxhub.core.search.excerpts import Wanted, excerpt
-from ctxhub.core.search.selectors.rankings import Rankings
+from ctxhub.core.search.rankings import Rankings
 from ctxhub.core.text.headings import without_first_headings
 from ctxhub.core.text.sentences import in_one_line
 from ctxhub.core.text.token_count import count_tokens

@@ -22,12 +22,12 @@ from ctxhub.core.kit.listing import Fitting, Listing, Show
 from ctxhub.core.kit.priority import Priority
 from ctxhub.core.kit.tool_names import operation
 from ctxhub.core.links import ObjectKey
+from ctxhub.core.paths.bearing import specificity
 from ctxhub.core.paths.case import Compared, compared_by
-from ctxhub.core.paths.heads import specificity
+from ctxhub.core.paths.queries import find_bearings
 from ctxhub.core.paths.reading import reader_of
-from ctxhub.core.paths.selectors import find_bearings
 from ctxhub.core.search.documents import Document
-from ctxhub.core.search.selectors.rankings import Rankings, rank_objects
+from ctxhub.core.search.rankings import Rankings, rank_objects
 from ctxhub.core.toolbox.argument_types import About, RowsOf, Time
 from sessions.briefs.brief import clean_budget
 from sessions.briefs.objects import scopes_of, sorting_of, with_scopes

@@ -8,7 +8,7 @@ from ctxhub.core.kit import sql
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.links import ObjectKey
-from ctxhub.core.paths.stale_rows import stale_patterns
+from ctxhub.core.paths.rows import stale_patterns
 from memory.decisions.models import DecisionStatus
 from sessions.windows.calls import CURRENT_FOR
 

@@ -10,9 +10,9 @@ from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.kit.listing import COUNTED_TO
 from ctxhub.core.search.candidates import find_candidates
+from ctxhub.core.search.questions import prepare
 from ctxhub.core.search.ranking import rank
-from ctxhub.core.search.selectors.questions import prepare
-from ctxhub.core.search.selectors.search import with_priors
+from ctxhub.core.search.search import with_priors
 from sessions.windows.calls import another_agents, find_session
 
 # A file that was only pulled in by a dependency has a row without accesses.

@@ -13,7 +13,7 @@ from ctxhub.core.events.counters import CounterKey, add_to_counters, counter_key
 from ctxhub.core.history import Change, History
 from ctxhub.core.kit.transactions import write_transaction
 from ctxhub.core.search.documents import Document
-from ctxhub.core.search.services.index import index_again
+from ctxhub.core.search.index import index_again
 from sessions.sittings.contents import leave_snapshots
 from sessions.sittings.models import AgentSession, ContextItem, Conversation, WorkspaceState
 from sessions.sittings.rows import INDEXED_CHARACTERS, SESSIONS, SessionRow

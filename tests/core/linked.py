@@ -3,7 +3,7 @@
 from itertools import pairwise
 from typing import Any
 
-from ctxhub.core.hub.selectors.links import list_chain, list_impact, list_reasons
+from ctxhub.core.hub.links import list_chain, list_impact, list_reasons
 from ctxhub.core.kit.caller import Caller
 from memory.decisions.services import deprecate_decision, set_decision
 from memory.memories.services import add_memory

@@ -10,7 +10,7 @@ import time_machine
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import PathPattern
-from ctxhub.core.paths.services.counting import count_changes
+from ctxhub.core.paths.counting import count_changes
 from ctxhub.core.toolbox.dispatch import call
 
 RULE = "No secrets in logs."

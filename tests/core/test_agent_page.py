@@ -14,7 +14,7 @@ from django.utils.html import escape
 
 from ctxhub.core.accounts.config import set_config
 from ctxhub.core.accounts.named_agents import find_known_names, names_meant
-from ctxhub.core.hub.selectors.hub import list_agents
+from ctxhub.core.hub.overview import list_agents
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import CtxhubError
 from ctxhub.core.models import Agent, Project

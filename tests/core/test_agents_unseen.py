@@ -11,7 +11,7 @@ from django.test import Client
 
 from ctxhub.core.accounts.access_tokens import create_token
 from ctxhub.core.accounts.own_tokens import create_own_token, rotate_token
-from ctxhub.core.hub.selectors.hub import list_agents
+from ctxhub.core.hub.overview import list_agents
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import AccessToken, Agent, Project

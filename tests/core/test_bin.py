@@ -9,18 +9,18 @@ from typing import Any
 import pytest
 
 from ctxhub.core import emptying
+from ctxhub.core.bin import binning
+from ctxhub.core.bin.emptying import purge, remove_expired
 from ctxhub.core.bin.models import BinState
-from ctxhub.core.bin.services import binning
-from ctxhub.core.bin.services.emptying import purge, remove_expired
 from ctxhub.core.events.cleanup import cleanup
-from ctxhub.core.hub.services.deleting import delete_refs
-from ctxhub.core.hub.services.undoing import undo_deletions
+from ctxhub.core.hub.deleting import delete_refs
+from ctxhub.core.hub.undoing import undo_deletions
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.background import flush_all
 from ctxhub.core.kit.caller import ADMIN, READ, WRITE, Caller, acting
 from ctxhub.core.kit.errors import Conflict, CtxhubError, InvalidInput, NotAllowed, NotFound
 from ctxhub.core.models import BinItem, BinPart, Category, Event, PathPattern, Project, Tag
-from ctxhub.core.search.selectors.index_check import find_faults
+from ctxhub.core.search.index_check import find_faults
 from ctxhub.core.toolbox.dispatch import call
 from ctxhub.core.vocabulary.services import delete_word
 from memory.constraints.services import add_constraint, delete_constraint
@@ -454,7 +454,7 @@ def test_a_retry_answers_the_first_result(ada: Caller, apollo: Project) -> None:
 
 @pytest.fixture
 def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
-    from ctxhub.core.bin.services import restoring
+    from ctxhub.core.bin import restoring
 
     monkeypatch.setattr(emptying, "ROWS_AT_ONCE", 3)
     monkeypatch.setattr(restoring, "ROWS_AT_ONCE", 3)

@@ -12,8 +12,8 @@ from django.test.utils import CaptureQueriesContext
 
 from ctxhub.core.admin import links as panel
 from ctxhub.core.admin.refs import pages_of
-from ctxhub.core.hub.selectors.direct_links import DirectLinks, find_direct_links
-from ctxhub.core.hub.selectors.refs import find_keys
+from ctxhub.core.hub.direct_links import DirectLinks, find_direct_links
+from ctxhub.core.hub.refs import find_keys
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Project
 from memory.constraints.services import add_constraint
@@ -142,7 +142,7 @@ def test_neighbours_are_the_newest_first_and_deleted_ones_are_left_out(ada: Call
 
 
 def test_links_are_read_up_to_a_limit(ada: Caller, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ctxhub.core.hub.selectors.direct_links.MOST_LINKS", 2)
+    monkeypatch.setattr("ctxhub.core.hub.direct_links.MOST_LINKS", 2)
     [plan], notes = decide(ada, "plan"), remember(ada, "a", "b", "c")
     for note in notes:
         rest_on(ada, plan, note)

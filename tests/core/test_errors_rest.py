@@ -6,7 +6,7 @@ import socket
 import pytest
 from django.db import OperationalError
 
-from ctxhub.core.hub.selectors import hub as selectors
+from ctxhub.core.hub import overview
 from ctxhub.core.models import Event, Project
 from tests.hub import LiveHub, Reply, RestClient
 
@@ -122,7 +122,7 @@ def test_an_internal_error_reveals_no_details(
     def fail(project_id: int) -> None:
         raise RuntimeError("SELECT secret FROM table")
 
-    monkeypatch.setattr(selectors, "count_all", fail)
+    monkeypatch.setattr(overview, "count_all", fail)
     with caplog.at_level(logging.ERROR):
         reply = ada_rest.get("stats/")
     assert (reply.status, reply.body["error"]) == (500, "internal")
@@ -136,7 +136,7 @@ def test_an_unreachable_database_logs_one_line(
     def fail(project_id: int) -> None:
         raise OperationalError("connection refused\n\tIs the server running?")
 
-    monkeypatch.setattr(selectors, "count_all", fail)
+    monkeypatch.setattr(overview, "count_all", fail)
     reply = ada_rest.get("stats/")
     assert (reply.status, reply.body["error"], reply.headers["retry-after"]) == (503, "internal", "5")
     [line] = [record for record in caplog.records if record.levelno >= logging.ERROR]

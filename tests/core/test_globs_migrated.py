@@ -12,8 +12,8 @@ from django.test.utils import CaptureQueriesContext
 from ctxhub.core.accounts.projects import create_project
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import PathPattern, Project
-from ctxhub.core.paths.heads import head_of
-from ctxhub.core.search.services.reindexing import index_missing
+from ctxhub.core.paths.bearing import head_of
+from ctxhub.core.search.reindexing import index_missing
 from ctxhub.core.toolbox.dispatch import call
 from memory.models import Constraint, Decision, Memory, MemoryRevision
 from tests.core.stale import change, counts, write_rows

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 import time_machine
 
-from ctxhub.core.hub.selectors.hub import IN_ORDER
+from ctxhub.core.hub.overview import IN_ORDER
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import InvalidInput
 from ctxhub.core.kit.listing import make_cursor

@@ -9,8 +9,8 @@ import time_machine
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from ctxhub.core.hub.rules.distances import distances
-from ctxhub.core.hub.selectors import links
+from ctxhub.core.hub import links
+from ctxhub.core.hub.links import distances
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import InvalidInput, NotFound
 from ctxhub.core.links import Link

@@ -18,7 +18,7 @@ from ctxhub.core.kit.transactions import acquire_write_lock, write_transaction
 from ctxhub.core.models import Project, SearchEntry, SearchText, SearchWord
 from ctxhub.core.search import analyser
 from ctxhub.core.search.documents import LONG_CHARACTERS, PARTS, Document
-from ctxhub.core.search.services.index import index_documents
+from ctxhub.core.search.index import index_documents
 from ctxhub.core.toolbox.actions import Action
 from ctxhub.core.toolbox.dispatch import call
 from tests.core.test_search_growth import indexed

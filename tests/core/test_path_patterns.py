@@ -6,9 +6,8 @@ from hypothesis import strategies as st
 
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import PathPattern
-from ctxhub.core.paths.bearing import bears_on
-from ctxhub.core.paths.heads import head_of, heads_above
-from ctxhub.core.paths.selectors import find_bearings
+from ctxhub.core.paths.bearing import bears_on, head_of, heads_above
+from ctxhub.core.paths.queries import find_bearings
 from ctxhub.core.text.globs import is_glob, matches, overlap
 from ctxhub.core.toolbox.dispatch import call
 from memory.models import Constraint, Decision

@@ -12,7 +12,7 @@ from ctxhub.core.accounts import agents
 from ctxhub.core.accounts.config import set_config
 from ctxhub.core.kit.caller import Caller, Window
 from ctxhub.core.models import PathPattern, Project
-from ctxhub.core.paths.services.counting import count_changes
+from ctxhub.core.paths.counting import count_changes
 from ctxhub.core.toolbox.dispatch import call
 from tests.hub import McpClient, RestClient
 from tracking.models import LeasePath, Resource

@@ -5,7 +5,7 @@ import pytest
 from ctxhub.core import registry
 from ctxhub.core.admin.graphs.layer_chart import Bar
 from ctxhub.core.events.cleanup import in_words, retention_rules
-from ctxhub.core.hub.selectors.hub import summarise_layers
+from ctxhub.core.hub.overview import summarise_layers
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Category, Project
 from ctxhub.core.toolbox.dispatch import call

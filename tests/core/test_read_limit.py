@@ -14,8 +14,8 @@ from ctxhub.core.kit.read_limit import TooMuchWork, checkpoint, limited_read, un
 from ctxhub.core.kit.transactions import touch_transaction, write_transaction
 from ctxhub.core.models import Refusal
 from ctxhub.core.refusals.services import WRITER
+from ctxhub.core.search import index
 from ctxhub.core.search.documents import analyse_texts
-from ctxhub.core.search.services import index
 from ctxhub.core.toolbox.dispatch import call
 from ctxhub.mcp import call_threads
 from ctxhub.mcp.call_threads import CallThreads
@@ -159,7 +159,7 @@ def test_other_errors_stay(ada: Caller) -> None:
 @pytest.fixture
 def _long_search(monkeypatch: pytest.MonkeyPatch, _short: None) -> None:
     """Every search computes for long."""
-    monkeypatch.setattr("ctxhub.core.search.selectors.search.rank", lambda *_: compute(checkpoint))
+    monkeypatch.setattr("ctxhub.core.search.search.rank", lambda *_: compute(checkpoint))
 
 
 def seen(caller: Caller) -> list[tuple[str, str, str, int]]:
@@ -211,7 +211,7 @@ def test_over_rest_a_statement_is_stopped(
     hub: LiveHub, ada_rest: RestClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(call_threads, "threads", CallThreads())  # With new connections.
-    monkeypatch.setattr("ctxhub.core.search.selectors.search.prepare", lambda *_, **__: sql.rows(COUNT))
+    monkeypatch.setattr("ctxhub.core.search.search.prepare", lambda *_, **__: sql.rows(COUNT))
     reply = ada_rest.get("search/", query="jwt")
     assert (reply.status, reply.body["error"]) == (409, "limit_reached")
 

@@ -10,7 +10,7 @@ from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Project, WebhookDelivery
 from ctxhub.core.registry import find_noun
 from ctxhub.core.webhooks.models import DeliveryStatus
-from ctxhub.core.webhooks.services.webhooks import add_webhook
+from ctxhub.core.webhooks.services import add_webhook
 from memory.constraints.services import add_constraint
 from memory.memories.services import add_memory
 from memory.relationships.services import relate

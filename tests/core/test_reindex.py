@@ -18,10 +18,8 @@ from ctxhub.core import registry
 from ctxhub.core.kit import sql
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Project, SearchEntry, SearchText, SearchWord
-from ctxhub.core.search import schema
-from ctxhub.core.search.selectors import index_check, index_rows
-from ctxhub.core.search.selectors.search import search
-from ctxhub.core.search.services import reindexing
+from ctxhub.core.search import index_check, reindexing, schema
+from ctxhub.core.search.search import search
 from memory.constraints.services import add_constraint
 from memory.decisions.services import set_decision
 from memory.memories.services import add_memory
@@ -311,7 +309,7 @@ def test_reindex_reports_rows_checked_and_repaired(stocked: Project) -> None:
 def test_a_long_run_reports_its_progress(ada: Caller, monkeypatch: pytest.MonkeyPatch) -> None:
     for number in range(5):
         set_decision(caller=ada, key=f"k{number}", value="v")
-    monkeypatch.setattr(index_rows, "BATCH_SIZE", 1)
+    monkeypatch.setattr(index_check, "BATCH_SIZE", 1)
     monkeypatch.setattr(reindexing, "PROGRESS_EVERY", 2)
     counts = re.findall(r"apollo: (\d) decisions", reindex())
     assert counts == ["2", "4", "5"]
@@ -327,8 +325,8 @@ def test_reindexing_in_many_batches_indexes_every_row(ada: Caller, monkeypatch: 
     for number in range(11):
         set_decision(caller=ada, key=f"k{number}", value="v" * number)
     delete_index(ada.project)
-    monkeypatch.setattr(index_rows, "BATCH_SIZE", 2)
-    monkeypatch.setattr(index_rows, "ID_BATCH_SIZE", 5)
+    monkeypatch.setattr(index_check, "BATCH_SIZE", 2)
+    monkeypatch.setattr(index_check, "ID_BATCH_SIZE", 5)
     monkeypatch.setattr(reindexing, "BATCH_CHARACTERS", 7)
     reindex()
     index_is_right(ada.project)

@@ -13,9 +13,8 @@ from ctxhub.core.events.cleanup import clear
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.transactions import write_transaction
 from ctxhub.core.models import Project, SearchEntry, SearchText, SearchWord
-from ctxhub.core.search.selectors import index_check
-from ctxhub.core.search.selectors.index_rows import Entry, read_entries
-from ctxhub.core.search.services import reindexing
+from ctxhub.core.search import index_check, reindexing
+from ctxhub.core.search.index_check import Entry, read_entries
 from memory.decisions.services import delete_decision, set_decision
 from messaging.messages.services import send_message
 from tests.search_index import index_is_right

@@ -12,7 +12,7 @@ from django.urls import reverse
 from ctxhub.core.accounts.access_tokens import create_token
 from ctxhub.core.accounts.projects import invite
 from ctxhub.core.admin.base import ProjectAdmin
-from ctxhub.core.hub.services.deleting import delete_refs
+from ctxhub.core.hub.deleting import delete_refs
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import Conflict
@@ -35,11 +35,11 @@ from ctxhub.core.models import (
     TokenUse,
     Webhook,
 )
-from ctxhub.core.paths.services.counting import count_changes
+from ctxhub.core.paths.counting import count_changes
 from ctxhub.core.refusals.services import WRITER, count_refusal
 from ctxhub.core.use import tally
 from ctxhub.core.use.tally import Call, found_nothing
-from ctxhub.core.webhooks.services.webhooks import add_webhook
+from ctxhub.core.webhooks.services import add_webhook
 from memory.constraints.services import add_constraint
 from memory.contexts.services import update_context
 from memory.decisions.services import set_decision

@@ -13,7 +13,7 @@ from ctxhub.core.events.log import latest_cursor
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import InvalidInput, NotFound
 from ctxhub.core.models import Project
-from ctxhub.core.search.selectors.search import search_listing
+from ctxhub.core.search.search import search_listing
 from memory.constraints.services import add_constraint, deactivate_constraint
 from memory.decisions.services import deprecate_decision
 from messaging.messages.services import send_message

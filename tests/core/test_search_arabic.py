@@ -3,7 +3,7 @@
 import pytest
 
 from ctxhub.core.kit.caller import Caller
-from ctxhub.core.search.articles import with_and_without_article
+from ctxhub.core.search.stems import with_and_without_article
 from tests.hub import McpClient, RestClient
 from tests.searching import decide, refs
 

@@ -9,9 +9,9 @@ from ctxhub.core.models import Project
 from ctxhub.core.search.candidates import Candidate, find_candidates, leading_terms
 from ctxhub.core.search.documents import EARLIER, Document, kind_word
 from ctxhub.core.search.engines import Narrowing
+from ctxhub.core.search.index import index_documents
 from ctxhub.core.search.queries import Query, Term
 from ctxhub.core.search.ranking import worth
-from ctxhub.core.search.services.index import index_documents
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
 LIMIT = 5

@@ -15,11 +15,11 @@ from ctxhub.core.search.candidates import find_candidates
 from ctxhub.core.search.candidates_of_kinds import FEW_OBJECTS, _common_apart, find_candidates_of_kinds
 from ctxhub.core.search.documents import Document, kind_word
 from ctxhub.core.search.engines import Narrowing
+from ctxhub.core.search.index import index_documents
 from ctxhub.core.search.matches import frequencies, holds_most
 from ctxhub.core.search.queries import Query, Term
 from ctxhub.core.search.ranking import worth
-from ctxhub.core.search.selectors.rankings import rank_objects
-from ctxhub.core.search.services.index import index_documents
+from ctxhub.core.search.rankings import rank_objects
 from memory.memories.services import add_memory
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)

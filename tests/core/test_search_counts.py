@@ -17,7 +17,7 @@ from ctxhub.core.models import Project, TermCount
 from ctxhub.core.search import counts, matches, stored_counts
 from ctxhub.core.search.counts import Counts
 from ctxhub.core.search.queries import Term
-from ctxhub.core.search.selectors.questions import prepare
+from ctxhub.core.search.questions import prepare
 from memory.memories.services import add_memory
 from tests.core.test_search_candidates_of_kinds import index
 

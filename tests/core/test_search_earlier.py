@@ -8,11 +8,10 @@ from django.core.management import CommandError, call_command
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Project, SearchEntry
 from ctxhub.core.search.documents import EARLIER_CHARACTERS, earlier_text
-from ctxhub.core.search.order import current_first
-from ctxhub.core.search.repeats import Shown
-from ctxhub.core.search.selectors.search import Hit, search
-from ctxhub.core.search.services.index import forget
-from ctxhub.core.search.services.reindexing import index_missing, reindex
+from ctxhub.core.search.index import forget
+from ctxhub.core.search.order import Shown, current_first
+from ctxhub.core.search.reindexing import index_missing, reindex
+from ctxhub.core.search.search import Hit, search
 from memory.decisions.services import delete_decision, deprecate_decision, set_decision
 from memory.models import Decision, DecisionRevision, Scratchpad, ScratchpadRevision
 from memory.scratchpads import revisions

@@ -9,7 +9,7 @@ from django.test.utils import CaptureQueriesContext
 
 from ctxhub.core.models import Project, SearchEntry, SearchText, SearchWord
 from ctxhub.core.search.documents import PARTS, Document, known_words
-from ctxhub.core.search.services.index import index_documents, index_growth
+from ctxhub.core.search.index import index_documents, index_growth
 
 AT = datetime(2026, 11, 21, 10, tzinfo=UTC)
 KIND = "scratchpad"

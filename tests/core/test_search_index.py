@@ -25,7 +25,7 @@ from ctxhub.core.models import (
 )
 from ctxhub.core.search import documents
 from ctxhub.core.search.documents import EARLIER
-from ctxhub.core.search.services.index import BATCH_SIZE, index_again
+from ctxhub.core.search.index import BATCH_SIZE, index_again
 from ctxhub.core.toolbox.dispatch import call
 from ctxhub.core.vocabulary.services import delete_word, rename_word
 from memory.constraints.services import add_constraint

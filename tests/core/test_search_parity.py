@@ -15,9 +15,9 @@ from ctxhub.core.models import Project
 from ctxhub.core.search.candidates import find_candidates
 from ctxhub.core.search.documents import Document, kind_word, passages, tag_word
 from ctxhub.core.search.engines import Narrowing
+from ctxhub.core.search.index import index_documents
 from ctxhub.core.search.matches import count_by_kind, frequencies
 from ctxhub.core.search.queries import MAX_TERMS, Query, Term, parse
-from ctxhub.core.search.services.index import index_documents
 from tests.properties import SHARED_FIXTURES
 
 KINDS = ("decision", "message", "change")

@@ -4,7 +4,7 @@ import pytest
 
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.search import semantic
-from ctxhub.core.search.selectors.search import search
+from ctxhub.core.search.search import search
 from memory.decisions.services import set_decision
 
 pytestmark = pytest.mark.django_db

@@ -9,8 +9,8 @@ from django.test.utils import CaptureQueriesContext
 from ctxhub.core.kit import sql
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.search import counts, matches
-from ctxhub.core.search.selectors.search import search
-from ctxhub.core.search.services.reindexing import reindex
+from ctxhub.core.search.reindexing import reindex
+from ctxhub.core.search.search import search
 from ctxhub.core.toolbox.dispatch import call
 from memory.constraints.services import add_constraint
 from memory.decisions.services import set_decision, set_decision_batch

@@ -10,8 +10,8 @@ import time_machine
 from ctxhub.core.accounts.config import set_config
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import PathPattern, Project
-from ctxhub.core.paths.services import counting
-from ctxhub.core.paths.services.counting import count_batch, count_changes, first_of_days
+from ctxhub.core.paths import counting
+from ctxhub.core.paths.counting import count_batch, count_changes, first_of_days
 from ctxhub.core.toolbox.dispatch import call
 from tests.core.stale import after, change, counts, stale_items, write_rows
 from tests.core.test_reindex import reindex

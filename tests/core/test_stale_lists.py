@@ -8,7 +8,7 @@ from django.test.utils import CaptureQueriesContext
 
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import PathPattern
-from ctxhub.core.paths import stale_rows
+from ctxhub.core.paths import rows as paths_rows
 from ctxhub.core.toolbox.dispatch import call
 from tests.core.stale import change
 from tests.databases import take_statistics
@@ -56,7 +56,7 @@ def test_true_lists_the_stale_and_false_the_others(rows: None, ada: Caller, tool
 def test_with_more_stale_rows_than_are_read_by_id(
     rows: None, ada: Caller, tool: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(stale_rows, "FEW", 1)
+    monkeypatch.setattr(paths_rows, "FEW", 1)
     assert names(ada, tool, stale=True) == {"old", "older"}
     assert names(ada, tool, stale=True, tags=["older"]) == {"older"}
 
@@ -156,5 +156,5 @@ def test_stale_rows_are_found_by_their_index(ada: Caller) -> None:
     PathPattern.unscoped.bulk_create(patterns)
     take_statistics()
     with CaptureQueriesContext(connection) as captured:
-        assert len(stale_rows.stale_filter(ada.project_id, "memory", True).ids or ()) == 20
+        assert len(paths_rows.stale_filter(ada.project_id, "memory", True).ids or ()) == 20
     assert "core_pathpattern_stale" in explained(captured.captured_queries[0]["sql"])

@@ -3,7 +3,7 @@
 import pytest
 
 from ctxhub.core.models import Project
-from ctxhub.core.paths.services.counting import count_changes
+from ctxhub.core.paths.counting import count_changes
 from tests.hub import RestClient
 
 PATHS = ["src/**"]

@@ -10,9 +10,9 @@ from ctxhub.core.kit import clock
 from ctxhub.core.kit.answers import size
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import PathPattern, Project
-from ctxhub.core.paths.selectors import Stale, Staleness, find_staleness
-from ctxhub.core.paths.sql import StaleShare
-from ctxhub.core.search.selectors.search import search
+from ctxhub.core.paths.counts import StaleShare
+from ctxhub.core.paths.queries import Stale, Staleness, find_staleness
+from ctxhub.core.search.search import search
 from ctxhub.core.text.token_count import count_tokens
 from ctxhub.core.toolbox.dispatch import call
 from sessions.briefs.brief import SMALL_BUDGET, brief

@@ -9,8 +9,8 @@ from django.test.utils import CaptureQueriesContext
 from ctxhub.core.admin.markdown import REL, SANITISER, read_markdown
 from ctxhub.core.admin.refs import pages_of
 from ctxhub.core.admin.text_refs import pages_of_texts
-from ctxhub.core.hub.selectors import text_refs
-from ctxhub.core.hub.selectors.text_refs import refs_in
+from ctxhub.core.hub import text_refs
+from ctxhub.core.hub.text_refs import refs_in
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Project
 from ctxhub.core.templatetags.refs import linked

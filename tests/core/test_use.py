@@ -11,7 +11,7 @@ from django.test.utils import CaptureQueriesContext
 
 from ctxhub.core.accounts.config import set_config
 from ctxhub.core.events.cleanup import cleanup
-from ctxhub.core.hub.selectors.hub import list_agents
+from ctxhub.core.hub.overview import list_agents
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import InvalidInput
 from ctxhub.core.models import EmptySearch, TokenUse

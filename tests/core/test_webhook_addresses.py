@@ -12,11 +12,11 @@ from pytest_django import Settings
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import InvalidInput
 from ctxhub.core.models import WebhookDelivery
-from ctxhub.core.webhooks.rules.addresses import Target, clean_url, is_public, masked
-from ctxhub.core.webhooks.services import sending
-from ctxhub.core.webhooks.services.delivering import deliver_due
-from ctxhub.core.webhooks.services.sending import CannotReach, find_addresses, post
-from ctxhub.core.webhooks.services.webhooks import add_webhook, change_webhook
+from ctxhub.core.webhooks import sending
+from ctxhub.core.webhooks.addresses import Target, clean_url, is_public, masked
+from ctxhub.core.webhooks.delivering import deliver_due
+from ctxhub.core.webhooks.sending import CannotReach, find_addresses, post
+from ctxhub.core.webhooks.services import add_webhook, change_webhook
 from memory.decisions.services import set_decision
 from tests.receiver import running_receiver
 

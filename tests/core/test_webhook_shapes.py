@@ -10,11 +10,9 @@ from pytest_django import Settings
 
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Event
+from ctxhub.core.webhooks.letters import Letter, Summary, letter_of
 from ctxhub.core.webhooks.models import WebhookKind
-from ctxhub.core.webhooks.rules.letters import Letter, Summary
-from ctxhub.core.webhooks.services.letters import letter_of
-from ctxhub.core.webhooks.shapes.sentences import sentence_of
-from ctxhub.core.webhooks.shapes.shape import body_of
+from ctxhub.core.webhooks.shapes import body_of, sentence_of
 from ctxhub.core.webhooks.sql import read_event
 from memory.decisions.services import set_decision
 

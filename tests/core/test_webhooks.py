@@ -21,19 +21,12 @@ from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import READ, WRITE, Caller
 from ctxhub.core.kit.errors import InvalidInput, LimitReached, NotAllowed, NotFound
 from ctxhub.core.models import Event, Webhook, WebhookDelivery
+from ctxhub.core.webhooks import delivering, due, sealing, sending
+from ctxhub.core.webhooks.delivering import deliver_due
+from ctxhub.core.webhooks.due import plan_deliveries
 from ctxhub.core.webhooks.models import DeliveryStatus
-from ctxhub.core.webhooks.rules import sealing
-from ctxhub.core.webhooks.selectors import delivery_item, webhook_item
-from ctxhub.core.webhooks.services import delivering, due, sending
-from ctxhub.core.webhooks.services.delivering import deliver_due
-from ctxhub.core.webhooks.services.due import plan_deliveries
-from ctxhub.core.webhooks.services.webhooks import (
-    add_webhook,
-    change_webhook,
-    delete_webhook,
-    send_again,
-    send_test,
-)
+from ctxhub.core.webhooks.queries import delivery_item, webhook_item
+from ctxhub.core.webhooks.services import add_webhook, change_webhook, delete_webhook, send_again, send_test
 from memory.constraints.services import add_constraint
 from memory.decisions.services import set_decision
 from messaging.messages.services import send_message
@@ -292,7 +285,7 @@ def test_where_nobody_listens_it_is_tried_again(ada: Caller, settings: Settings)
 
 
 def test_a_slow_receiver_is_left(ada: Caller, receiver: Receiver, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ctxhub.core.webhooks.services.sending.SECONDS", 0.2)
+    monkeypatch.setattr("ctxhub.core.webhooks.sending.SECONDS", 0.2)
     released = threading.Event()
     receiver.before_answer = lambda: released.wait(30)
     row = hook(ada, receiver)

@@ -11,8 +11,8 @@ from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Event, Project, Webhook, WebhookDelivery
 from ctxhub.core.webhooks.models import DeliveryStatus
-from ctxhub.core.webhooks.rules.sealing import unseal
-from ctxhub.core.webhooks.services.webhooks import add_webhook
+from ctxhub.core.webhooks.sealing import unseal
+from ctxhub.core.webhooks.services import add_webhook
 from tests.people import ADMIN, MEMBER, VIEWER, member
 from tests.receiver import saved
 

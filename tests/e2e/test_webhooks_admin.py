@@ -9,7 +9,7 @@ from pytest_django import Settings
 
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Project, Webhook
-from ctxhub.core.webhooks.services.delivering import deliver_due
+from ctxhub.core.webhooks.delivering import deliver_due
 from memory.decisions.services import set_decision
 from tests.e2e.test_admin import sign_in
 from tests.hub import LiveHub

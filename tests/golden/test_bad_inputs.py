@@ -16,7 +16,7 @@ from ctxhub.core.kit.errors import InvalidInput
 from ctxhub.core.models import Project
 from ctxhub.core.toolbox.actions import all_tools
 from ctxhub.core.toolbox.dispatch import call
-from ctxhub.core.webhooks.services.webhooks import add_webhook
+from ctxhub.core.webhooks.services import add_webhook
 from tests.databases import rolled_back
 from tests.golden.comparing import compare
 from tests.golden.openapi_lines import METHODS, _resolved

@@ -12,7 +12,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from ctxhub.core.events.log import recorded
-from ctxhub.core.hub.selectors.hub import count_all
+from ctxhub.core.hub.overview import count_all
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.inputs import CONTENT_BYTES, TEXT_BYTES
 from ctxhub.core.models import Event, Project

@@ -12,9 +12,8 @@ from pytest_django import DjangoDbBlocker, Settings
 
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Webhook
-from ctxhub.core.webhooks.rules import schedule
-from ctxhub.core.webhooks.services import delivering, due
-from ctxhub.core.webhooks.services.webhooks import add_webhook, send_test
+from ctxhub.core.webhooks import delivering, due, sending
+from ctxhub.core.webhooks.services import add_webhook, send_test
 from ctxhub.mcp.webhook_worker import deliver_webhooks
 from memory.decisions.services import set_decision
 from tests.databases import end_other_connections
@@ -46,7 +45,7 @@ def receiver(settings: Settings) -> Iterator[Receiver]:
 
 @pytest.fixture
 def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(schedule, "PAUSES", tuple(pause / 1_000 for pause in schedule.PAUSES))
+    monkeypatch.setattr(sending, "PAUSES", tuple(pause / 1_000 for pause in sending.PAUSES))
 
 
 def while_delivering(act: Callable[[], Any]) -> None:

@@ -8,7 +8,7 @@ from ctxhub.core.events.counters import Stats
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import Conflict, InvalidInput, NotFound
 from ctxhub.core.models import Event, Project, SearchEntry
-from ctxhub.core.search.selectors.search import search
+from ctxhub.core.search.search import search
 from memory.contexts.queries import context_item, find_context, get_context, list_contexts
 from memory.contexts.services import create_context, delete_context, update_context
 from memory.memories.services import add_memory

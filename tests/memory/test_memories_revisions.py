@@ -8,7 +8,7 @@ import pytest
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import InvalidInput, NotFound
 from ctxhub.core.models import Event, Project, SearchEntry, Tag
-from ctxhub.core.search.selectors.search import search
+from ctxhub.core.search.search import search
 from memory.capture.services import capture
 from memory.contexts.services import create_context, delete_context
 from memory.memories import revisions

@@ -9,7 +9,7 @@ from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import InvalidInput, NotFound
 from ctxhub.core.kit.inputs import CONTENT_BYTES
 from ctxhub.core.models import Agent, Event, Project, Tag
-from ctxhub.core.search.selectors.search import search
+from ctxhub.core.search.search import search
 from memory.contexts.queries import get_context
 from memory.contexts.services import create_context
 from memory.memories.queries import get_memory, memory_item

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from ctxhub.core.hub.selectors.refs import ObjectKey
+from ctxhub.core.hub.refs import ObjectKey
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import InvalidInput, NotAllowed, NotFound
 from ctxhub.core.models import Event, Project

@@ -12,7 +12,7 @@ from ctxhub.core.accounts import agents
 from ctxhub.core.events.log import count_updates, latest_cursor
 from ctxhub.core.events.mail import count_urgent
 from ctxhub.core.hub.named_views import all_views
-from ctxhub.core.hub.selectors.hub import list_agents
+from ctxhub.core.hub.overview import list_agents
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import InvalidInput, NotFound
 from ctxhub.core.kit.transactions import write_transaction

@@ -15,7 +15,7 @@ from ctxhub.core.kit.caller import Caller, Window
 from ctxhub.core.kit.errors import InvalidInput, NotAllowed, NotFound
 from ctxhub.core.models import Event
 from ctxhub.core.search.documents import Document
-from ctxhub.core.search.services.index import index_documents
+from ctxhub.core.search.index import index_documents
 from ctxhub.core.text.token_count import count_tokens
 from sessions.accesses.models import Mode
 from sessions.models import SessionResource

@@ -14,7 +14,7 @@ from ctxhub.core.events.cleanup import cleanup
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import Caller, Window
 from ctxhub.core.models import Event
-from ctxhub.core.search.selectors.index_check import find_faults
+from ctxhub.core.search.index_check import find_faults
 from ctxhub.core.toolbox.dispatch import call
 from ctxhub.core.vocabulary.names import register_agent
 from memory.models import Snapshot

@@ -13,7 +13,7 @@ from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import InvalidInput, NotFound
 from ctxhub.core.models import Event
-from ctxhub.core.search.services.reindexing import index_missing
+from ctxhub.core.search.reindexing import index_missing
 from ctxhub.core.toolbox.dispatch import call
 from ctxhub.core.vocabulary.names import register_agent
 from sessions.models import AgentSession

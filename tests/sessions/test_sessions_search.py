@@ -15,8 +15,8 @@ from ctxhub.core.kit.inputs import CONTENT_BYTES
 from ctxhub.core.models import Project, SearchText, SearchWord
 from ctxhub.core.search.analyser import analyse, surface_words
 from ctxhub.core.search.documents import date_words
-from ctxhub.core.search.selectors.index_check import find_faults
-from ctxhub.core.search.services.reindexing import reindex
+from ctxhub.core.search.index_check import find_faults
+from ctxhub.core.search.reindexing import reindex
 from ctxhub.core.toolbox.dispatch import call
 from sessions.models import AgentSession, ContextItem
 from sessions.sittings.history import session_document

@@ -10,7 +10,7 @@ import pytest
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Event, Project
-from ctxhub.core.paths.services.counting import count_changes
+from ctxhub.core.paths.counting import count_changes
 from tests.core.stale import after, counts, write_rows
 from tests.sqlew.importing import Import, imported
 from tests.sqlew.old_file import OldFile

@@ -16,7 +16,7 @@ from django.test.utils import CaptureQueriesContext
 
 from ctxhub.core.accounts.config import set_config
 from ctxhub.core.events.log import recorded
-from ctxhub.core.hub.selectors.hub import count_all
+from ctxhub.core.hub.overview import count_all
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Event, Project, SearchText
 from ctxhub.importers.shared.values import moment_of

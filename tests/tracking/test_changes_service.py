@@ -10,7 +10,7 @@ from django.test.utils import CaptureQueriesContext
 
 from ctxhub.core.events import cleanup
 from ctxhub.core.events.counters import Stats
-from ctxhub.core.hub.selectors.hub import count_all, summarise_layers
+from ctxhub.core.hub.overview import count_all, summarise_layers
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import CtxhubError, InvalidInput
 from ctxhub.core.models import Agent, Event, Project

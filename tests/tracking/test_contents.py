@@ -12,7 +12,7 @@ from ctxhub.core.kit import clock
 from ctxhub.core.kit.errors import InvalidInput
 from ctxhub.core.kit.transactions import write_transaction
 from ctxhub.core.models import Event, Project
-from ctxhub.core.search.selectors.search import search
+from ctxhub.core.search.search import search
 from ctxhub.core.text.secrets import find_secret
 from tracking.files.inputs import clean_content, clean_facts
 from tracking.files.models import ResourceType

@@ -10,7 +10,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from ctxhub.core.events import cleanup
-from ctxhub.core.hub.selectors.hub import count_all
+from ctxhub.core.hub.overview import count_all
 from ctxhub.core.kit import clock, sql
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.listing import Listing

@@ -11,7 +11,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from ctxhub.core.events import cleanup
-from ctxhub.core.hub.selectors.hub import count_all, list_agents
+from ctxhub.core.hub.overview import count_all, list_agents
 from ctxhub.core.kit import sql
 from ctxhub.core.kit.caller import READ, WRITE, Caller
 from ctxhub.core.kit.errors import Conflict, CtxhubError, InvalidInput, LimitReached, NotAllowed, NotFound

@@ -8,7 +8,7 @@ import pytest
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import Conflict, LimitReached
 from ctxhub.core.models import Event, Origin, Project, SearchEntry
-from ctxhub.core.search.selectors.index_check import find_faults
+from ctxhub.core.search.index_check import find_faults
 from ctxhub.core.toolbox.dispatch import call
 from ctxhub.core.transfer import publishing
 from ctxhub.core.transfer.declaration import exported_kinds

@@ -17,7 +17,7 @@ from ctxhub.core.accounts.projects import create_project
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Import, Origin, Project
-from ctxhub.core.search.selectors.index_check import find_faults
+from ctxhub.core.search.index_check import find_faults
 from ctxhub.core.toolbox.dispatch import call
 from ctxhub.core.transfer.importing import ALIVE, end_cut_off
 from ctxhub.env import ROOT

@@ -15,7 +15,7 @@ from ctxhub.core.kit.background import flush_all
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import CtxhubError
 from ctxhub.core.models import Event, Layer, PathPattern, Project, Tally
-from ctxhub.core.search.selectors.index_check import find_faults
+from ctxhub.core.search.index_check import find_faults
 from ctxhub.core.toolbox.dispatch import call
 from ctxhub.core.transfer.declaration import KINDS, exported_kinds
 from memory.models import Memory, Scratchpad

@@ -10,7 +10,7 @@ from ctxhub.core.events.counters import CounterKey, add_to_counters, counter_key
 from ctxhub.core.history import NONE, Change, History
 from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.search.documents import Document
-from ctxhub.core.search.services.index import forget, index_documents
+from ctxhub.core.search.index import forget, index_documents
 from tracking.changes.rows import CHANGES, ChangeRow
 from tracking.files.history import resource_document
 

@@ -16,8 +16,8 @@ from ctxhub.core.kit.listing import Listing, make_cursor, preview, read_cursor
 from ctxhub.core.kit.pages import Condition
 from ctxhub.core.paths.bearing import bear_on, bears_on
 from ctxhub.core.paths.case import Compared, compared_in
+from ctxhub.core.paths.queries import patterns_of_ref
 from ctxhub.core.paths.reading import reader_in
-from ctxhub.core.paths.selectors import patterns_of_ref
 from ctxhub.core.text.glob_syntax import is_exempting, not_exempting
 from ctxhub.core.text.globs import is_glob
 from ctxhub.core.toolbox.argument_types import Time, one_of

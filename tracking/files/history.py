@@ -8,7 +8,7 @@ from ctxhub.core.events.counters import add_to_counters, counter_key
 from ctxhub.core.events.log import Change, record
 from ctxhub.core.kit.sql import Reading
 from ctxhub.core.search.documents import Document
-from ctxhub.core.search.services.index import index_documents
+from ctxhub.core.search.index import index_documents
 from tracking.files.rows import indexed_files
 
 

@@ -8,7 +8,7 @@ from django.db.models.signals import post_delete, post_save, pre_delete
 from django.dispatch import receiver
 
 from ctxhub.core.kit.transactions import write_transaction
-from ctxhub.core.search.services.index import index_again
+from ctxhub.core.search.index import index_again
 from tracking.changes.history import count_files
 from tracking.files.rows import delete_unused_contents
 from tracking.models import FileContent, Resource

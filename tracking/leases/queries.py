@@ -8,7 +8,7 @@ from typing_extensions import TypedDict
 
 from ctxhub.core.accounts.speakers import Speaker
 from ctxhub.core.events.counters import Counting
-from ctxhub.core.hub.selectors import hub
+from ctxhub.core.hub import overview
 from ctxhub.core.kit import clock, sql
 from ctxhub.core.kit.clock import format_time
 from ctxhub.core.kit.errors import NotFound, shown
@@ -209,7 +209,7 @@ def count_by_agent(project_id: int, folded: Sequence[str]) -> Mapping[str, int]:
     return rows.count_live_by_agent(project_id, folded, clock.now())
 
 
-hub.register_agent_facts(count_by_agent, "leases")
+overview.register_agent_facts(count_by_agent, "leases")
 
 
 def _without_empty(item: dict[str, Any]) -> dict[str, Any]:

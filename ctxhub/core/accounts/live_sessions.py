@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from ctxhub.core.accounts.speakers import LIVE_FOR, named_by
 from ctxhub.core.call_sessions import name_of_session
 from ctxhub.core.events.cleanup import cleanup_tasks
-from ctxhub.core.hub.selectors import hub
+from ctxhub.core.hub import overview
 from ctxhub.core.kit import clock, sql
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import CtxhubError
@@ -48,7 +48,7 @@ def count_live_sessions(project_id: int, folded: Sequence[str]) -> Mapping[str, 
     return dict(sql.rows(statement, [*_lately(project_id), *values]))
 
 
-hub.register_agent_facts(count_live_sessions, "sessions")
+overview.register_agent_facts(count_live_sessions, "sessions")
 
 
 def _lately(project_id: int) -> tuple[int, object]:

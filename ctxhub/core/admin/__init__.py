@@ -1,41 +1,18 @@
 """The admin: pages for people, on Django's admin with the unfold theme."""
 
-from ctxhub.core.admin import (
-    access_tokens,
-    agents,
-    data,
-    events,
-    invitations,
-    links,
-    people,
-    projects,
-    refusals,
-    sign_in,
-    stale,
-    vocabulary,
-)
-from ctxhub.core.admin.needs import tokens
-from ctxhub.core.admin.use import admin as use
-from ctxhub.core.bin.admin import bin as bin_admin
-from ctxhub.core.webhooks.admin import needs as webhook_needs
-from ctxhub.core.webhooks.admin import webhooks
-
-__all__ = [
-    "access_tokens",
-    "agents",
-    "bin_admin",
-    "data",
-    "events",
-    "invitations",
-    "links",
-    "people",
-    "projects",
-    "refusals",
-    "sign_in",
-    "stale",
-    "tokens",
-    "use",
-    "vocabulary",
-    "webhook_needs",
-    "webhooks",
-]
+import ctxhub.core.admin.access_tokens
+import ctxhub.core.admin.agents
+import ctxhub.core.admin.data
+import ctxhub.core.admin.events
+import ctxhub.core.admin.invitations
+import ctxhub.core.admin.links
+import ctxhub.core.admin.needs.tokens
+import ctxhub.core.admin.people
+import ctxhub.core.admin.projects
+import ctxhub.core.admin.refusals
+import ctxhub.core.admin.sign_in
+import ctxhub.core.admin.stale
+import ctxhub.core.admin.use.admin
+import ctxhub.core.admin.vocabulary
+import ctxhub.core.bin.admin
+import ctxhub.core.webhooks.admin

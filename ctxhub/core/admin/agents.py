@@ -22,7 +22,7 @@ from ctxhub.core.admin.namesakes import NamesakeFilter
 from ctxhub.core.admin.row_panels import AGENT, panels_of
 from ctxhub.core.admin.urls import in_project, list_url, next_url
 from ctxhub.core.admin.use.of_agent import use_of_agent
-from ctxhub.core.hub.selectors.hub import all_agents_of, list_agents
+from ctxhub.core.hub.overview import all_agents_of, list_agents
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import ADMIN, WRITE
 from ctxhub.core.kit.frozen import frozen

@@ -18,7 +18,7 @@ from ctxhub.core.admin.filters import ProjectFilter
 from ctxhub.core.admin.project_pages import ProjectPagesAdmin
 from ctxhub.core.admin.service_form import sentence
 from ctxhub.core.admin.urls import in_project
-from ctxhub.core.hub.selectors.stored import stored_of
+from ctxhub.core.hub.stored import stored_of
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import ADMIN
 from ctxhub.core.kit.errors import LimitReached

@@ -9,7 +9,7 @@ from ctxhub.core.admin.graphs.layout import SPOKEN, Drawing, tall, wide
 from ctxhub.core.admin.graphs.trees import Branch, Graph, Link, Node, Tie
 from ctxhub.core.admin.row_panels import RowPanel, row_panels
 from ctxhub.core.admin.search_hits import display_of
-from ctxhub.core.hub.selectors.direct_links import DirectLinks, Neighbour, find_direct_links
+from ctxhub.core.hub.direct_links import DirectLinks, Neighbour, find_direct_links
 from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.kit.listing import preview
 from ctxhub.core.links import Head, ObjectKey

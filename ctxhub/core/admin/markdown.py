@@ -13,7 +13,7 @@ from markdown_it.token import Token
 
 from ctxhub.core.admin.code_colours import CLASSES, colour_fences
 from ctxhub.core.admin.text_refs import Pages
-from ctxhub.core.hub.selectors.text_refs import refs_in
+from ctxhub.core.hub.text_refs import refs_in
 from ctxhub.core.kit.frozen import frozen
 
 # The most a page renders: at this size the worst text takes a second or two.

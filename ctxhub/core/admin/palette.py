@@ -12,7 +12,7 @@ from ctxhub.core.admin.service_form import sentence
 from ctxhub.core.kit.errors import CtxhubError
 from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.models import Project
-from ctxhub.core.search.selectors.search import search
+from ctxhub.core.search.search import search
 
 FOLDER = "/admin/palette/"
 PROJECTS_SEARCHED = 6

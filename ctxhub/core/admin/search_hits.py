@@ -13,9 +13,9 @@ from ctxhub.core.admin import refs
 from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.search.excerpts import Wanted, find_hits, merged
 from ctxhub.core.search.queries import Term, parse
+from ctxhub.core.search.questions import Search
 from ctxhub.core.search.ranking import Ranked, occurrences
-from ctxhub.core.search.selectors.questions import Search
-from ctxhub.core.search.selectors.search import Hit, wanted_of
+from ctxhub.core.search.search import Hit, wanted_of
 
 # From which percentage on a hit is called so.
 MATCHES = ((75, "strong match"), (50, "good match"), (25, "fair match"), (0, "weak match"))

@@ -20,8 +20,8 @@ from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.kit.inputs import MAX_LIMIT
 from ctxhub.core.models import Layer, Project
 from ctxhub.core.search.matches import count_by_kind
-from ctxhub.core.search.selectors.questions import SearchFilters, narrow
-from ctxhub.core.search.selectors.search import Found, search
+from ctxhub.core.search.questions import SearchFilters, narrow
+from ctxhub.core.search.search import Found, search
 
 FOLDER = "/admin/search/"
 HITS_ON_PAGE = 20

@@ -29,9 +29,9 @@ from ctxhub.core.kit.inputs import LIST_LENGTH
 from ctxhub.core.kit.priority import Priority
 from ctxhub.core.links import Head, ObjectKey
 from ctxhub.core.models import PathPattern, Project
-from ctxhub.core.paths.selectors import Stale, StaleProject, find_stale, find_stale_projects, nouns_with_paths
-from ctxhub.core.paths.services.confirming import confirm
-from ctxhub.core.paths.stale_rows import STALE
+from ctxhub.core.paths.queries import Stale, StaleProject, find_stale, find_stale_projects, nouns_with_paths
+from ctxhub.core.paths.rows import STALE
+from ctxhub.core.paths.services import confirm
 from ctxhub.core.registry import plural
 from ctxhub.core.templatetags.moments import moment
 from ctxhub.core.text.plurals import counted, enumerated, often

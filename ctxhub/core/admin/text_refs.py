@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 
 from ctxhub.core.admin.refs import page_of_row
-from ctxhub.core.hub.selectors.text_refs import rows_of_texts
+from ctxhub.core.hub.text_refs import rows_of_texts
 
 Pages = Mapping[str, str]
 """The URLs of pages by ref."""

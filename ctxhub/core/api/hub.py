@@ -15,9 +15,9 @@ from ctxhub.core.api.schemas import COUNTS, UPDATES, Activity, AgentSeen, LayerS
 from ctxhub.core.api.takes import takes
 from ctxhub.core.api.views import ProjectViewSet
 from ctxhub.core.events import log
+from ctxhub.core.hub import overview
 from ctxhub.core.hub.named_views import all_views
-from ctxhub.core.hub.selectors import hub
-from ctxhub.core.hub.selectors.updates import wait_for_updates
+from ctxhub.core.hub.overview import wait_for_updates
 from ctxhub.core.kit.caller import ADMIN
 from ctxhub.core.kit.errors import NotFound
 from ctxhub.core.kit.likeness import nearest
@@ -28,7 +28,7 @@ class StatsViewSet(ProjectViewSet):
     @operation(responses={200: COUNTS})
     def retrieve(self, request: Request, slug: str) -> Response:
         """A figure for each kind of thing; [active, all] where that differs."""
-        return Response(hub.count_all(self.project_id))
+        return Response(overview.count_all(self.project_id))
 
 
 class AgentViewSet(ProjectViewSet):
@@ -38,9 +38,9 @@ class AgentViewSet(ProjectViewSet):
     @operation(query=takes("hub", "agents"), responses=page_of(AgentSeen))
     def list(self, request: Request, slug: str) -> Response:
         """Who works here, last seen first."""
-        among = self.filtered(hub.agents_of(self.project_id))
+        among = self.filtered(overview.agents_of(self.project_id))
         query = {"limit": 20, **self.query}
-        return self.listed(Page.of(hub.list_agents(self.project_id, **query, among=among)))
+        return self.listed(Page.of(overview.list_agents(self.project_id, **query, among=among)))
 
 
 class ActivityViewSet(ProjectViewSet):

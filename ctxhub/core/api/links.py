@@ -12,7 +12,7 @@ from ctxhub.core.api.schemas import LinkWalk
 from ctxhub.core.api.takes import Takes
 from ctxhub.core.api.views import ProjectViewSet
 from ctxhub.core.given import give_ref
-from ctxhub.core.hub.selectors import links
+from ctxhub.core.hub import links
 from ctxhub.core.kit.limits import REF
 from ctxhub.core.toolbox.argument_types import About, Cursor, Number
 from ctxhub.core.toolbox.common_arguments import Budget

@@ -4,7 +4,7 @@ from typing import Annotated, NotRequired
 
 from typing_extensions import TypedDict
 
-from ctxhub.core.hub.selectors.links import LinkedObject
+from ctxhub.core.hub.links import LinkedObject
 from ctxhub.core.toolbox.argument_types import About, Author, LinesOfHit, SizeOfHit, StaleChanges, Time
 
 

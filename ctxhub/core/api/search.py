@@ -10,7 +10,7 @@ from ctxhub.core.api.takes import takes
 from ctxhub.core.api.views import ProjectViewSet
 from ctxhub.core.kit.answers import MAX_TOKENS
 from ctxhub.core.kit.caller import READ
-from ctxhub.core.search.selectors.search import answer_search
+from ctxhub.core.search.search import answer_search
 from ctxhub.core.toolbox.dispatch import clean_max_tokens
 
 

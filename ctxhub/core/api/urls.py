@@ -25,8 +25,8 @@ from ctxhub.core.api.search import SearchViewSet
 from ctxhub.core.api.transfer import ExportViewSet, ImportViewSet
 from ctxhub.core.api.use import UseViewSet
 from ctxhub.core.api.vocabulary import CategoryViewSet, LayerViewSet, ScopeViewSet, TagViewSet
-from ctxhub.core.bin.api.bin import BinViewSet
-from ctxhub.core.webhooks.api.webhooks import DeliveryViewSet, WebhookViewSet
+from ctxhub.core.bin.api import BinViewSet
+from ctxhub.core.webhooks.api import DeliveryViewSet, WebhookViewSet
 
 LIST: dict[str, Any] = {"get": "list"}
 ONE: dict[str, Any] = {"get": "retrieve"}

@@ -4,7 +4,7 @@ from typing import Any
 
 from django.db import migrations
 
-from ctxhub.core.paths.heads import head_of
+from ctxhub.core.paths.bearing import head_of
 
 ROWS_AT_ONCE = 1_000
 

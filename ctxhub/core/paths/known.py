@@ -4,7 +4,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any, NamedTuple
 
 from ctxhub.core.kit import sql
-from ctxhub.core.paths.heads import head_of
+from ctxhub.core.paths.bearing import head_of
 from ctxhub.core.text.glob_syntax import reads_otherwise
 
 

@@ -5,7 +5,7 @@ from django.db.models import Q
 
 from ctxhub.core.kit.inputs import PATH_LENGTH
 from ctxhub.core.kit.models import PathField, ProjectRow
-from ctxhub.core.paths.heads import HEAD_LENGTH
+from ctxhub.core.paths.bearing import HEAD_LENGTH
 
 
 class PathPattern(ProjectRow):
@@ -13,7 +13,7 @@ class PathPattern(ProjectRow):
 
     `head`: the folders that all its files lie in, without wildcards; "" if there are none. The first row of
     an object (`position` 0) counts in `stale` the changes of such files since the object was last written or
-    confirmed, as `core/paths/services/counting.py` says; `stale_since` is the time of the first of them, and
+    confirmed, as `core/paths/counting.py` says; `stale_since` is the time of the first of them, and
     `folders_at` of the last that counted for a day below folder globs.
     """
 

@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 
 from ctxhub.core.kit import sql
 from ctxhub.core.kit.sql import Selected
-from ctxhub.core.paths.sql import StaleShare, share_of_stale
-from ctxhub.core.paths.stale_rows import stale_patterns
+from ctxhub.core.paths.counts import StaleShare, share_of_stale
+from ctxhub.core.paths.rows import stale_patterns
 from ctxhub.core.search.documents import EARLIER, OVER, PARTS
 from ctxhub.core.search.engines import Narrowing, Scope, clauses_of, engine
 from ctxhub.core.search.queries import Query, Term

@@ -8,8 +8,7 @@ from itertools import chain, groupby, islice
 
 from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.search.analyser import Piece, analyse, pieces, runs
-from ctxhub.core.search.articles import with_and_without_article
-from ctxhub.core.search.stems import stem
+from ctxhub.core.search.stems import stem, with_and_without_article
 from ctxhub.core.search.stop_words import STOP_WORDS, SURFACE
 
 MAX_TERMS = 32

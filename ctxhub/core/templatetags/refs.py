@@ -6,7 +6,7 @@ from django import template
 from django.utils.html import format_html, urlize
 from django.utils.safestring import SafeString, mark_safe
 
-from ctxhub.core.hub.selectors.text_refs import refs_in
+from ctxhub.core.hub.text_refs import refs_in
 
 register = template.Library()
 

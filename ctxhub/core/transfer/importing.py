@@ -16,7 +16,7 @@ from ctxhub.core.kit.inputs import clean_one_of
 from ctxhub.core.kit.transactions import touch_transaction
 from ctxhub.core.models import Import, Project
 from ctxhub.core.project_deletion import delete_project
-from ctxhub.core.search.services.reindexing import index_missing_of
+from ctxhub.core.search.reindexing import index_missing_of
 from ctxhub.core.transfer.file import Checked, check_file
 from ctxhub.core.transfer.models import ImportState
 from ctxhub.core.transfer.publishing import move_in_steps, publish_project, publish_rows, refuse_overtaken

@@ -15,8 +15,8 @@ from ctxhub.core.kit.deletes import delete_rows
 from ctxhub.core.kit.errors import LimitReached
 from ctxhub.core.kit.transactions import write_transaction
 from ctxhub.core.models import Agent, Import, Origin, PathPattern, Project, Tally
-from ctxhub.core.paths.services.patterns import PatternChange, delete_patterns, write_patterns
-from ctxhub.core.search.services.index import drop_entries
+from ctxhub.core.paths.services import PatternChange, delete_patterns, write_patterns
+from ctxhub.core.search.index import drop_entries
 from ctxhub.core.transfer.declaration import Exported, exported_kind, exported_kinds
 from ctxhub.core.transfer.models import ImportState
 from ctxhub.core.transfer.records import WORDS

@@ -22,7 +22,7 @@ from ctxhub.core.kit import sql
 from ctxhub.core.kit.errors import InvalidInput
 from ctxhub.core.kit.transactions import write_transaction
 from ctxhub.core.models import Origin, Project
-from ctxhub.core.paths.services.patterns import PatternChange, write_patterns
+from ctxhub.core.paths.services import PatternChange, write_patterns
 from ctxhub.core.transfer.columns import canonical
 from ctxhub.core.transfer.declaration import Exported, Rows, Values, exported_kind, exported_kinds
 from ctxhub.core.transfer.exporting import CONFIG

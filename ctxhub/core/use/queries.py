@@ -11,7 +11,7 @@ from typing_extensions import TypedDict
 
 from ctxhub.core.accounts.config import config_of
 from ctxhub.core.events.log import moment_of
-from ctxhub.core.hub.selectors.hub import register_agent_facts
+from ctxhub.core.hub.overview import register_agent_facts
 from ctxhub.core.kit import clock, sql
 from ctxhub.core.kit.buckets import BUCKETS, start_of
 from ctxhub.core.kit.clock import format_time

@@ -9,7 +9,7 @@ from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import InvalidInput
 from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.kit.unset import if_set
-from ctxhub.core.search.services.index import index_again
+from ctxhub.core.search.index import index_again
 from ctxhub.importers.shared.batching import batches
 from ctxhub.importers.shared.normalising import Normaliser
 from ctxhub.importers.shared.report import Report

@@ -7,11 +7,9 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from ctxhub.core.models import Project
-from ctxhub.core.paths.services.mending import find_pattern_faults, mend_patterns
-from ctxhub.core.search.selectors.index_check import SAMPLE, Fault, find_faults
-from ctxhub.core.search.selectors.index_parts import out_of_step, wrong_parts
-from ctxhub.core.search.selectors.index_rows import count_index
-from ctxhub.core.search.services.reindexing import Reindexed, mend_parts, reindex
+from ctxhub.core.paths.mending import find_pattern_faults, mend_patterns
+from ctxhub.core.search.index_check import SAMPLE, Fault, count_index, find_faults, out_of_step, wrong_parts
+from ctxhub.core.search.reindexing import Reindexed, mend_parts, reindex
 from ctxhub.management.projects import find_project
 from ctxhub.management.refusals import as_command_errors, refuse_unmigrated
 

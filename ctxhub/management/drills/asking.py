@@ -11,7 +11,7 @@ from ctxhub.core.accounts.agents import known_agents
 from ctxhub.core.kit.caller import READ, Caller
 from ctxhub.core.kit.errors import CtxhubError
 from ctxhub.core.models import Project
-from ctxhub.core.search.selectors.search import answer_search
+from ctxhub.core.search.search import answer_search
 from sessions.briefs.brief import brief
 
 QUESTIONS = 20

@@ -7,7 +7,7 @@ from django.urls import reverse
 
 from ctxhub.core.admin import refs
 from ctxhub.core.admin.urls import in_project
-from ctxhub.core.hub.selectors.hub import summarise_layers
+from ctxhub.core.hub.overview import summarise_layers
 from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.models import Project
 from ctxhub.core.text.plurals import singular

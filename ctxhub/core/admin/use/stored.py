@@ -5,8 +5,8 @@ from typing import Any
 from django.utils.text import Truncator
 
 from ctxhub.core.admin import refs
-from ctxhub.core.hub.selectors.heads import find_heads
-from ctxhub.core.hub.selectors.stored import Large, largest_of, stored_of
+from ctxhub.core.hub.direct_links import find_heads
+from ctxhub.core.hub.stored import Large, largest_of, stored_of
 from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.links import Head
 from ctxhub.core.models import Project

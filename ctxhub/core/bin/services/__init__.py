@@ -1,1 +1,0 @@
-"""Fills the bin, restores what lies in it, and empties it."""

@@ -1,1 +1,0 @@
-"""Addresses, encryption, signatures, and when to try again, without a database."""

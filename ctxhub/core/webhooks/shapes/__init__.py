@@ -1,1 +1,0 @@
-"""The bodies that receivers take: JSON for programs, sentences for chats."""
