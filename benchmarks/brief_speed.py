@@ -231,7 +231,7 @@ def _checks(caller: "Caller", prose: Prose) -> None:
 def _time(caller: "Caller", name: str, tool: str, arguments: Callable[[int], dict[str, Any]]) -> None:
     """Print how long calls take, each with other arguments. What exists is frozen, as in the servers."""
     from benchmarks.briefs import has_tool
-    from ctxhub.core.toolbox import dispatch
+    from ctxhub.toolbox import dispatch
 
     if not has_tool(tool):
         print(f"{name} | no tool `{tool}` | - | -", flush=True)
@@ -266,7 +266,7 @@ def _gets(caller: "Caller", refs: Sequence[str]) -> None:
     """`get` of one memory with and without recording what was given, in turns."""
     from ctxhub.core.accounts.config import set_config
     from ctxhub.core.kit.errors import InvalidInput
-    from ctxhub.core.toolbox import dispatch
+    from ctxhub.toolbox import dispatch
 
     times: dict[bool, list[Took]] = {True: [], False: []}
     try:

@@ -129,7 +129,7 @@ def _ways(caller: "Caller", rows: Sequence[TaskRow], refs: Mapping[str, str]) ->
 
 def has_tool(name: str) -> bool:
     from ctxhub.core.kit.errors import InvalidInput
-    from ctxhub.core.toolbox.actions import find_tool
+    from ctxhub.toolbox.actions import find_tool
 
     try:
         find_tool(name)
@@ -164,7 +164,7 @@ def _timed(
     import json
 
     from ctxhub.core.text.token_count import count_tokens
-    from ctxhub.core.toolbox import dispatch
+    from ctxhub.toolbox import dispatch
 
     started = time.perf_counter()
     text = dispatch.as_text(dispatch.call(caller, tool, arguments))
@@ -182,7 +182,7 @@ def _refs(table: Mapping[str, Any]) -> Iterator[str]:
 def _newest(rows: Sequence[TaskRow], refs: Mapping[str, str]) -> Given:
     """As many of the newest rows as fit, each with its ref and the beginning of its text, as in lists."""
     from ctxhub.core.text.token_count import count_tokens
-    from ctxhub.core.toolbox.dispatch import as_text
+    from ctxhub.toolbox.dispatch import as_text
 
     chosen: list[list[str]] = []
     tokens = 0

@@ -54,7 +54,7 @@ def main() -> None:
 
 def chosen(caller: "Caller") -> dict[str, Sequence[Send]]:
     """Reads that cost most, each by its name, and what they read."""
-    from ctxhub.core.toolbox.dispatch import call
+    from ctxhub.toolbox.dispatch import call
     from tests.hostile_calls import distinct_words
 
     flow = call(caller, "scratchpad", {"action": "create_workflow", "name": "headings"})["workflow_id"]

@@ -93,8 +93,8 @@ def _runner() -> Callable[[dict[str, Any]], dict[str, Any]]:
     from ctxhub.core.kit.caller import Caller
     from ctxhub.core.models import Project
     from ctxhub.core.text.token_count import count_tokens
-    from ctxhub.core.toolbox import dispatch
-    from ctxhub.core.toolbox.tool_list import find_call
+    from ctxhub.toolbox import dispatch
+    from ctxhub.toolbox.tool_list import find_call
 
     caller = Caller(project=Project.objects.get(slug="bench"), agent="bench")
 

@@ -110,7 +110,7 @@ def _caller() -> "Caller":
 
 
 def _journey(caller: "Caller", operation: str, arguments: dict[str, Any]) -> Journey:
-    from ctxhub.core.toolbox.dispatch import call
+    from ctxhub.toolbox.dispatch import call
 
     tool, _, action = operation.partition(".")
     given = {**arguments, **({"action": action} if action else {})}

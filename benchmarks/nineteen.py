@@ -109,7 +109,7 @@ def _padded(own: str, entries: list[Entry], number: int) -> str:
 
 
 def _caller_of(caller: "Caller") -> Any:
-    from ctxhub.core.toolbox import dispatch
+    from ctxhub.toolbox import dispatch
 
     return lambda tool, **arguments: dispatch.call(caller, tool, arguments)
 

@@ -111,7 +111,7 @@ def measure(caller: "Caller", *, calls: int, rounds: int, shows_sql: bool = Fals
 
 
 def ask(caller: "Caller", question: str) -> dict[str, Any]:
-    from ctxhub.core.toolbox import dispatch
+    from ctxhub.toolbox import dispatch
 
     return dispatch.call(caller, "search", {"query": question})
 

@@ -330,7 +330,7 @@ def _in_hub(alias: str) -> Iterator[None]:
 
 
 def _call(caller: "Caller", tool: str, action: str, **arguments: Any) -> Any:
-    from ctxhub.core.toolbox import dispatch
+    from ctxhub.toolbox import dispatch
 
     answer = dispatch.call(caller, tool, {"action": action, **arguments})
     dispatch.as_text(answer)
@@ -339,7 +339,7 @@ def _call(caller: "Caller", tool: str, action: str, **arguments: Any) -> Any:
 
 def _tokens(answer: Any) -> int:
     from ctxhub.core.text.token_count import count_tokens
-    from ctxhub.core.toolbox import dispatch
+    from ctxhub.toolbox import dispatch
 
     return count_tokens(dispatch.as_text(answer))
 

@@ -3,10 +3,12 @@
 from django.urls import include, path, re_path
 from drf_spectacular.views import SpectacularSwaggerView as Docs
 
-from ctxhub.core.api import schema  # noqa: F401  # Registers the schema's extensions.
-from ctxhub.core.api import urls as core
-from ctxhub.core.api.openapi import Schema
-from ctxhub.core.api.views import unknown_address
+from ctxhub.rest import (
+    schema,  # noqa: F401  # Registers the schema's extensions.
+    urls,
+)
+from ctxhub.rest.openapi import Schema
+from ctxhub.rest.views import unknown_address
 from memory import api_urls as memory
 from messaging import api_urls as messaging
 from sessions import api_urls as sessions
@@ -17,7 +19,7 @@ app_name = "api"
 READ_METHODS = ["get", "head"]
 
 in_project = [
-    *core.in_project,
+    *urls.in_project,
     *memory.in_project,
     *messaging.in_project,
     *tracking.in_project,
@@ -25,7 +27,7 @@ in_project = [
 ]
 
 urlpatterns = [
-    path("v1/", include(core.beside_projects)),
+    path("v1/", include(urls.beside_projects)),
     path("v1/projects/<slug:slug>/", include(in_project)),
     path("schema/", Schema.as_view(http_method_names=READ_METHODS), name="schema"),
     path("docs/", Docs.as_view(url_name="api:schema", http_method_names=READ_METHODS), name="docs"),

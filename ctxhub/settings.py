@@ -116,7 +116,7 @@ MIDDLEWARE = [
     "ctxhub.static_files.CompressPages",
     "ctxhub.middleware.ContentSecurityPolicy",
     "ctxhub.middleware.DatabaseFailures",
-    "ctxhub.core.api.cors.CrossOrigin",
+    "ctxhub.rest.cors.CrossOrigin",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "ctxhub.core.admin.marks.MarkInvisible",
@@ -219,7 +219,7 @@ SEMANTIC_SEARCH = env.flag("CTXHUB_SEMANTIC_SEARCH", default=False)
 
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": [
-        "ctxhub.core.api.authentication.BearerToken",
+        "ctxhub.rest.authentication.BearerToken",
         "rest_framework.authentication.SessionAuthentication",
     ],
     "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
@@ -227,9 +227,9 @@ REST_FRAMEWORK = {
         "rest_framework.renderers.JSONRenderer",
         "rest_framework.renderers.BrowsableAPIRenderer",
     ],
-    "DEFAULT_PARSER_CLASSES": ["ctxhub.core.api.parsers.JsonBody"],
-    "DEFAULT_SCHEMA_CLASS": "ctxhub.core.api.schema.HubSchema",
-    "EXCEPTION_HANDLER": "ctxhub.core.api.errors.answer_error",
+    "DEFAULT_PARSER_CLASSES": ["ctxhub.rest.parsers.JsonBody"],
+    "DEFAULT_SCHEMA_CLASS": "ctxhub.rest.schema.HubSchema",
+    "EXCEPTION_HANDLER": "ctxhub.rest.errors.answer_error",
     "DATETIME_FORMAT": "%Y-%m-%dT%H:%M:%SZ",
     "TEST_REQUEST_DEFAULT_FORMAT": "json",
     "UNICODE_JSON": True,
@@ -249,7 +249,7 @@ SPECTACULAR_SETTINGS = {
     "PATH_CONVERTER_OVERRIDES": {"id": {"type": "string", "format": "id-or-ref"}},  # Completed by the hook.
     "POSTPROCESSING_HOOKS": [
         "drf_spectacular.hooks.postprocess_schema_enums",
-        "ctxhub.core.api.schema.add_what_is_common",
+        "ctxhub.rest.schema.add_what_is_common",
     ],
     "ENUM_GENERATE_CHOICE_DESCRIPTION": False,
     # Enum fields with the same name but different choices get their own names in the schema.

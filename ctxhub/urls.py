@@ -7,8 +7,8 @@ from django.views.generic import RedirectView
 
 from ctxhub.core.admin import joining, named_views, palette, search_page
 from ctxhub.core.admin.needs import live
-from ctxhub.core.api.views import unknown_address
 from ctxhub.health import healthz, readyz
+from ctxhub.rest.views import unknown_address
 
 urlpatterns = [
     path("", RedirectView.as_view(url="/admin/")),

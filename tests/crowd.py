@@ -25,7 +25,7 @@ from ctxhub.core.kit.background import flush_all
 from ctxhub.core.kit.caller import Caller, acting
 from ctxhub.core.kit.errors import CtxhubError
 from ctxhub.core.models import Project
-from ctxhub.core.toolbox.dispatch import call
+from ctxhub.toolbox.dispatch import call
 from memory.models import Decision
 from tests.hub import LiveHub
 from tests.stdio import environment

@@ -6,8 +6,8 @@ from typing import Any
 from ctxhub.core.kit.caller import ADMIN, Caller
 from ctxhub.core.kit.errors import CtxhubError
 from ctxhub.core.kit.inputs import CONTENT_BYTES, LIST_LENGTH, PATH_LENGTH, TEXT_BYTES, WORD_LENGTH
-from ctxhub.core.toolbox.actions import Action, all_tools
-from ctxhub.core.toolbox.dispatch import call
+from ctxhub.toolbox.actions import Action, all_tools
+from ctxhub.toolbox.dispatch import call
 
 Json = dict[str, Any]
 Ids = Mapping[str, Any]

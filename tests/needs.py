@@ -13,7 +13,7 @@ from django.test import Client
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Agent
-from ctxhub.core.toolbox.dispatch import call
+from ctxhub.toolbox.dispatch import call
 from messaging.retention import tell_overdue
 from tests.messaging.mail import known, send
 

@@ -7,8 +7,8 @@ from typing import Annotated
 from typing_extensions import TypedDict
 
 from ctxhub.core.kit.caller import READ, Caller
-from ctxhub.core.toolbox import actions, tool_list
-from ctxhub.core.toolbox.argument_types import UNDECLARED, Ref
+from ctxhub.toolbox import actions, tool_list
+from ctxhub.toolbox.argument_types import UNDECLARED, Ref
 
 PROBE = "probe"
 

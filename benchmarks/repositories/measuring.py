@@ -93,7 +93,7 @@ class Project:
         return Answer(tuple(refs), _tokens(text))
 
     def _call(self, tool: str, arguments: dict[str, Any]) -> str:
-        from ctxhub.core.toolbox import dispatch
+        from ctxhub.toolbox import dispatch
 
         return dispatch.as_text(dispatch.call(self.caller, tool, arguments))
 

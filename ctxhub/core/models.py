@@ -16,11 +16,11 @@ from ctxhub.core.paths.models import PathPattern, StaleCursor
 from ctxhub.core.records.models import HubRecord
 from ctxhub.core.refusals.models import Refusal
 from ctxhub.core.search.models import SearchEntry, SearchText, SearchWord, TermCount
-from ctxhub.core.toolbox.models import StoredAnswer
 from ctxhub.core.transfer.models import Import, Origin
 from ctxhub.core.use.models import EmptySearch, TokenUse
 from ctxhub.core.vocabulary.models import Category, Layer, Scope, Tag
 from ctxhub.core.webhooks.models import Webhook, WebhookDelivery
+from ctxhub.toolbox.models import StoredAnswer
 
 __all__ = [
     "AccessToken",

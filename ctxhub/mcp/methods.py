@@ -11,14 +11,14 @@ from ctxhub.core.kit.errors import CtxhubError, InvalidInput
 from ctxhub.core.kit.failures import Failure, failure_of, log_failure
 from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.kit.tool_names import naming_tools
-from ctxhub.core.toolbox import dispatch
-from ctxhub.core.toolbox.instructions import instructions
-from ctxhub.core.toolbox.tool_list import find_call, list_tools, offered_tools
 from ctxhub.core.use.tally import Call
 from ctxhub.mcp import params as kinds
 from ctxhub.mcp.eras import LATER_VERSIONS, negotiated
 from ctxhub.mcp.json_rpc import INVALID_PARAMS, METHOD_NOT_FOUND, RpcError, object_in
 from ctxhub.mcp.results import TOKENS, answer_result, error_result
+from ctxhub.toolbox import dispatch
+from ctxhub.toolbox.instructions import instructions
+from ctxhub.toolbox.tool_list import find_call, list_tools, offered_tools
 
 REQUEST_ID = "ctxhub/request_id"
 SESSION = "ctxhub/session"

@@ -10,15 +10,15 @@ from django.db import Error
 from django.urls import Resolver404, ResolverMatch, resolve
 
 from ctxhub.core.accounts.access_tokens import find_remembered, find_verified, verify
-from ctxhub.core.api.calls import CallViewSet
-from ctxhub.core.api.views import ProjectViewSet
 from ctxhub.core.kit.caller import ADMIN, READ, Caller
 from ctxhub.core.kit.errors import CtxhubError
 from ctxhub.core.kit.inputs import OWN_PROJECT
-from ctxhub.core.toolbox import dispatch
 from ctxhub.core.transfer.exporting import MOST_BYTES as IMPORT_BYTES
 from ctxhub.mcp.db_threads import run_in_thread
 from ctxhub.mcp.shares import Share
+from ctxhub.rest.calls import CallViewSet
+from ctxhub.rest.views import ProjectViewSet
+from ctxhub.toolbox import dispatch
 
 _READS = ("GET", "HEAD", "OPTIONS")
 _PROJECTS = "/api/v1/projects/"

@@ -5,7 +5,7 @@ from typing import Any
 from ctxhub.core.kit.answers import fit
 from ctxhub.core.kit.errors import CtxhubError
 from ctxhub.core.text.token_count import count_tokens
-from ctxhub.core.toolbox.dispatch import as_text
+from ctxhub.toolbox.dispatch import as_text
 
 TOKENS = "ctxhub/tokens"
 

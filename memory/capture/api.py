@@ -5,11 +5,11 @@ from typing import Annotated, Any
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from ctxhub.core.api.operations import operation, shows
-from ctxhub.core.api.takes import takes
-from ctxhub.core.api.views import ProjectViewSet
 from ctxhub.core.kit.caller import READ, WRITE
-from ctxhub.core.toolbox.argument_types import About
+from ctxhub.rest.operations import operation, shows
+from ctxhub.rest.takes import takes
+from ctxhub.rest.views import ProjectViewSet
+from ctxhub.toolbox.argument_types import About
 from memory.capture import services
 from memory.memories.api import Hits
 from memory.memories.services import SimilarMemory

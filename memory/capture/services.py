@@ -21,8 +21,8 @@ from ctxhub.core.search.queries import Query, Term, parse_similarity
 from ctxhub.core.search.ranking import worth
 from ctxhub.core.search.similarity import COMPARED_CHARACTERS, Rarity
 from ctxhub.core.text.front_matter import without_front_matter
-from ctxhub.core.toolbox.argument_types import About
 from ctxhub.core.vocabulary.names import find_vocabulary
+from ctxhub.toolbox.argument_types import About
 from memory.capture.patterns import LEAST, Pattern, find_pattern, find_title, is_short, type_of
 from memory.capture.scores import DUPLICATE, SAVED_ABOVE, Parts, containment, parts_of, words_in_order
 from memory.contexts.inputs import ContextFields, clean_context, is_number

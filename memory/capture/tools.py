@@ -5,8 +5,8 @@ from typing import Annotated
 from ctxhub.core.kit.caller import READ, Caller
 from ctxhub.core.kit.limits import OPTIONAL_NAME, OPTIONAL_TITLE
 from ctxhub.core.kit.unset import UNSET, Unset
-from ctxhub.core.toolbox.actions import action
-from ctxhub.core.toolbox.argument_types import About, Ref
+from ctxhub.toolbox.actions import action
+from ctxhub.toolbox.argument_types import About, Ref
 from memory.capture import services
 from memory.memories.tools import NEW_CONTEXT, Content, TypeWord
 

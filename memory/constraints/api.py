@@ -6,12 +6,12 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from typing_extensions import TypedDict
 
-from ctxhub.core.api.answers import joined
-from ctxhub.core.api.operations import CREATED_OR_FOUND, lists, operation, reads, writes
-from ctxhub.core.api.takes import takes
-from ctxhub.core.api.views import ProjectViewSet
 from ctxhub.core.kit.inputs import clean_choice
-from ctxhub.core.toolbox.argument_types import Says, Word
+from ctxhub.rest.answers import joined
+from ctxhub.rest.operations import CREATED_OR_FOUND, lists, operation, reads, writes
+from ctxhub.rest.takes import takes
+from ctxhub.rest.views import ProjectViewSet
+from ctxhub.toolbox.argument_types import Says, Word
 from memory.constraints import services
 from memory.constraints.models import ConstraintStatus
 from memory.constraints.queries import Constraint, ListedConstraint, constraint_item, get_constraint

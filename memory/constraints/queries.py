@@ -16,9 +16,9 @@ from ctxhub.core.kit.pages import Condition, ListPlan, Page, few_linked, link_fi
 from ctxhub.core.kit.priority import Priority
 from ctxhub.core.kit.tool_names import operation
 from ctxhub.core.paths.rows import shown_staleness, stale_filter
-from ctxhub.core.toolbox.argument_types import Author, StaleChanges, Time, one_of
 from ctxhub.core.vocabulary.names import Vocabulary, find_vocabulary, ids_of, scope_ids_of
 from ctxhub.core.vocabulary.tag_filters import read_tag_filters
+from ctxhub.toolbox.argument_types import Author, StaleChanges, Time, one_of
 from memory.constraints.models import ConstraintStatus
 from memory.constraints.rows import CONSTRAINTS, ORDER, ConstraintRow, ranks_of
 

@@ -6,8 +6,8 @@ from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.limits import REQUIRED_TEXT, WORD
 from ctxhub.core.kit.listing import Listing
 from ctxhub.core.kit.unset import UNSET, Unset
-from ctxhub.core.toolbox.actions import action, tool
-from ctxhub.core.toolbox.argument_types import (
+from ctxhub.toolbox.actions import action, tool
+from ctxhub.toolbox.argument_types import (
     About,
     ByAgent,
     Cursor,

@@ -2,11 +2,11 @@
 
 from typing import Annotated, Any
 
-from ctxhub.core.api.operations import CREATED, deletes, lists, reads, writes
-from ctxhub.core.api.takes import takes
-from ctxhub.core.api.views import ProjectViewSet
 from ctxhub.core.kit.caller import WRITE
-from ctxhub.core.toolbox.argument_types import one_of
+from ctxhub.rest.operations import CREATED, deletes, lists, reads, writes
+from ctxhub.rest.takes import takes
+from ctxhub.rest.views import ProjectViewSet
+from ctxhub.toolbox.argument_types import one_of
 from memory.contexts.queries import Context, ListedContext, context_item, get_context
 from memory.contexts.services import delete_context
 

@@ -20,7 +20,7 @@ from ctxhub.core.search.alternatives import parse_filter
 from ctxhub.core.search.documents import kind_word
 from ctxhub.core.search.engines import Narrowing
 from ctxhub.core.search.matches import read_object_ids
-from ctxhub.core.toolbox.argument_types import About, Author, Time
+from ctxhub.toolbox.argument_types import About, Author, Time
 from memory.contexts.inputs import is_number, number_of
 from memory.contexts.rows import CONTEXTS, ContextRow, find_named, ids_of_names, newest_names
 

@@ -14,7 +14,7 @@ from ctxhub.core.search.analyser import analyse, fold, pieces
 from ctxhub.core.search.similarity import Vector, count_words
 from ctxhub.core.search.stop_words import SURFACE
 from ctxhub.core.text.lazy_patterns import lazy_pattern
-from ctxhub.core.toolbox.argument_types import About
+from ctxhub.toolbox.argument_types import About
 from memory.contexts.rows import CONTEXTS, ContextRow, ids_of_names
 from memory.memories.queries import Score
 from memory.memories.similar import (

@@ -7,8 +7,8 @@ from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.limits import NAME, QUESTION
 from ctxhub.core.kit.listing import Listing
 from ctxhub.core.kit.unset import UNSET, Unset
-from ctxhub.core.toolbox.actions import action
-from ctxhub.core.toolbox.argument_types import About, ByAgentUndeclared, Cursor, Limit, Object, Ref, Words
+from ctxhub.toolbox.actions import action
+from ctxhub.toolbox.argument_types import About, ByAgentUndeclared, Cursor, Limit, Object, Ref, Words
 from memory.contexts import services, suggest
 from memory.contexts.queries import context_item, get_context, list_contexts
 from memory.contexts.suggest import ContextSuggestion

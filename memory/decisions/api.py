@@ -7,17 +7,17 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from typing_extensions import TypedDict
 
-from ctxhub.core.api.answers import batch_of, in_parts, joined, page_of
-from ctxhub.core.api.etags import IF_MATCH, etag, expecting
-from ctxhub.core.api.operations import CREATED_OR_FOUND, deletes, lists, operation, performs, shows, writes
-from ctxhub.core.api.pages import Page
-from ctxhub.core.api.takes import takes
-from ctxhub.core.api.views import ProjectViewSet
 from ctxhub.core.given import give_opened
 from ctxhub.core.hub.partial_reads import Opened, RequestedLines
 from ctxhub.core.kit.errors import InvalidInput
 from ctxhub.core.kit.listing import preview, with_arrays
-from ctxhub.core.toolbox.argument_types import About, Lines, Says, Tail, Words
+from ctxhub.rest.answers import batch_of, in_parts, joined, page_of
+from ctxhub.rest.etags import IF_MATCH, etag, expecting
+from ctxhub.rest.operations import CREATED_OR_FOUND, deletes, lists, operation, performs, shows, writes
+from ctxhub.rest.pages import Page
+from ctxhub.rest.takes import takes
+from ctxhub.rest.views import ProjectViewSet
+from ctxhub.toolbox.argument_types import About, Lines, Says, Tail, Words
 from memory.decisions import queries, services
 from memory.decisions.inputs import clean_key
 from memory.decisions.queries import Alternatives, DecisionItem, Reasons, Tradeoffs, Version, find_decisions

@@ -38,9 +38,9 @@ from ctxhub.core.search.alternatives import parse_filter
 from ctxhub.core.search.documents import kind_word, tag_word
 from ctxhub.core.search.engines import Narrowing, Scope
 from ctxhub.core.search.matches import read_object_ids
-from ctxhub.core.toolbox.argument_types import About, Author, StaleChanges, Time, one_of
 from ctxhub.core.vocabulary.names import Vocabulary, find_vocabulary, ids_of, scope_ids_of
 from ctxhub.core.vocabulary.tag_filters import read_tag_filters
+from ctxhub.toolbox.argument_types import About, Author, StaleChanges, Time, one_of
 from memory.decisions.inputs import ALTERNATIVES, TRADEOFFS
 from memory.decisions.models import Decision, DecisionRevision, DecisionStatus, typed_value
 from memory.decisions.rows import DECISIONS, LISTED, DecisionRow, read_decisions

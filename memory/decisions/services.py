@@ -21,9 +21,9 @@ from ctxhub.core.kit.tool_names import operation
 from ctxhub.core.kit.transactions import write_transaction
 from ctxhub.core.kit.unset import UNSET, Unset, if_set
 from ctxhub.core.paths.reading import reader_of
-from ctxhub.core.toolbox.argument_types import About
-from ctxhub.core.toolbox.batch_writes import BatchAnswer, Items, write_batch
 from ctxhub.core.vocabulary.names import find_vocabulary, register_agent
+from ctxhub.toolbox.argument_types import About
+from ctxhub.toolbox.batch_writes import BatchAnswer, Items, write_batch
 from memory.decisions.history import HISTORY, DecisionChange
 from memory.decisions.inputs import (
     DEFAULTS,

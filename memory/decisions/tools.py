@@ -12,8 +12,8 @@ from ctxhub.core.kit.inputs import MAX_LIMIT
 from ctxhub.core.kit.limits import NAME, VERSION
 from ctxhub.core.kit.listing import AnyObject, Listing
 from ctxhub.core.kit.unset import UNSET, Unset
-from ctxhub.core.toolbox.actions import action, tool
-from ctxhub.core.toolbox.argument_types import (
+from ctxhub.toolbox.actions import action, tool
+from ctxhub.toolbox.argument_types import (
     AT_MOST_A_PAGE,
     NAMES_FILES,
     SINCE,
@@ -44,8 +44,8 @@ from ctxhub.core.toolbox.argument_types import (
     Word,
     Words,
 )
-from ctxhub.core.toolbox.batch_writes import BatchAnswer
-from ctxhub.core.toolbox.batches import checked_items
+from ctxhub.toolbox.batch_writes import BatchAnswer
+from ctxhub.toolbox.batches import checked_items
 from memory.decisions import queries, services
 from memory.decisions.inputs import ALTERNATIVE, TRADEOFFS, clean_key
 from memory.decisions.queries import list_decisions

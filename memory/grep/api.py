@@ -4,10 +4,10 @@ from typing import Annotated, NotRequired
 
 from typing_extensions import TypedDict
 
-from ctxhub.core.api.operations import shows
-from ctxhub.core.api.takes import takes
-from ctxhub.core.api.views import ProjectViewSet
-from ctxhub.core.toolbox.argument_types import About
+from ctxhub.rest.operations import shows
+from ctxhub.rest.takes import takes
+from ctxhub.rest.views import ProjectViewSet
+from ctxhub.toolbox.argument_types import About
 from memory.memories.api import Hits
 
 

@@ -5,8 +5,8 @@ from typing import Annotated
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.limits import QUESTION
 from ctxhub.core.kit.listing import Listing
-from ctxhub.core.toolbox.actions import action
-from ctxhub.core.toolbox.argument_types import AT_MOST_A_PAGE, NAMES_FILES, About, Cursor, Number
+from ctxhub.toolbox.actions import action
+from ctxhub.toolbox.argument_types import AT_MOST_A_PAGE, NAMES_FILES, About, Cursor, Number
 from memory.grep import grep as files
 
 # What a search of files takes.

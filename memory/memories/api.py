@@ -4,13 +4,13 @@ from typing import Annotated, Any, NotRequired
 
 from typing_extensions import TypedDict
 
-from ctxhub.core.api.answers import in_parts, joined
-from ctxhub.core.api.operations import CREATED, deletes, lists, reads, shows, writes
-from ctxhub.core.api.takes import takes
-from ctxhub.core.api.views import ProjectViewSet
 from ctxhub.core.hub.outlines import Outline
 from ctxhub.core.kit.caller import WRITE
-from ctxhub.core.toolbox.argument_types import About, LinesOfHit, SizeOfHit, StaleChanges
+from ctxhub.rest.answers import in_parts, joined
+from ctxhub.rest.operations import CREATED, deletes, lists, reads, shows, writes
+from ctxhub.rest.takes import takes
+from ctxhub.rest.views import ProjectViewSet
+from ctxhub.toolbox.argument_types import About, LinesOfHit, SizeOfHit, StaleChanges
 from memory.memories import services
 from memory.memories.queries import ListedMemory, Memory, TypeLabel, get_memory, memory_item
 from memory.memories.revisions import ListedMemoryRevision, OneMemoryRevision, revision_item

@@ -18,9 +18,9 @@ from ctxhub.core.kit.pages import Condition, ListPlan, Page, any_of, few_linked,
 from ctxhub.core.kit.sql import Selected
 from ctxhub.core.kit.tool_names import operation
 from ctxhub.core.paths.rows import shown_staleness, stale_filter
-from ctxhub.core.toolbox.argument_types import About, Author, StaleChanges, Time, one_of
 from ctxhub.core.vocabulary.names import find_vocabulary, ids_of
 from ctxhub.core.vocabulary.tag_filters import read_tag_filters
+from ctxhub.toolbox.argument_types import About, Author, StaleChanges, Time, one_of
 from memory.contexts.models import STACK_LENGTH
 from memory.contexts.queries import get_context
 from memory.memories.models import Difficulty, MemoryType

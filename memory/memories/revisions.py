@@ -14,7 +14,7 @@ from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.kit.inputs import clean_limit, read_id
 from ctxhub.core.kit.listing import Listing, make_cursor, preview, read_cursor
 from ctxhub.core.kit.tool_names import operation
-from ctxhub.core.toolbox.argument_types import About, Time, Wrote
+from ctxhub.toolbox.argument_types import About, Time, Wrote
 from memory.memories.models import Memory, MemoryRevision
 from memory.memories.queries import get_memory
 from memory.memories.rows import LISTED, MEMORIES, MemoryRow

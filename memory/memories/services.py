@@ -16,8 +16,8 @@ from ctxhub.core.kit.metadata import changed_metadata
 from ctxhub.core.kit.transactions import write_transaction
 from ctxhub.core.kit.unset import UNSET, Unset, if_set
 from ctxhub.core.text.token_count import count_tokens
-from ctxhub.core.toolbox.argument_types import About
 from ctxhub.core.vocabulary.names import Vocabulary, find_vocabulary, register_agent, register_words
+from ctxhub.toolbox.argument_types import About
 from memory.contexts.history import HISTORY as CONTEXT_HISTORY
 from memory.contexts.inputs import ContextFields, is_number
 from memory.contexts.queries import find_context, get_context

@@ -19,8 +19,8 @@ from ctxhub.core.kit.limits import (
 )
 from ctxhub.core.kit.listing import AnyObject, Listing
 from ctxhub.core.kit.unset import UNSET, Unset
-from ctxhub.core.toolbox.actions import action, tool
-from ctxhub.core.toolbox.argument_types import (
+from ctxhub.toolbox.actions import action, tool
+from ctxhub.toolbox.argument_types import (
     AT_MOST_A_PAGE,
     UNDECLARED,
     About,

@@ -6,11 +6,11 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from typing_extensions import TypedDict
 
-from ctxhub.core.api.operations import lists, operation, performs, shows
-from ctxhub.core.api.takes import NOTHING, takes
-from ctxhub.core.api.views import ProjectViewSet
 from ctxhub.core.kit.caller import ADMIN, READ
-from ctxhub.core.toolbox.argument_types import About
+from ctxhub.rest.operations import lists, operation, performs, shows
+from ctxhub.rest.takes import NOTHING, takes
+from ctxhub.rest.views import ProjectViewSet
+from ctxhub.toolbox.argument_types import About
 from memory.predictions.predictions import PrefetchedSnapshot
 from memory.predictions.statistics import SnapshotStats, get_stats
 from memory.snapshots import tiers as pruning

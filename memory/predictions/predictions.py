@@ -13,7 +13,7 @@ from ctxhub.core.kit.errors import InvalidInput
 from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.kit.inputs import clean_limit
 from ctxhub.core.kit.listing import COUNTED_TO, Listing, make_cursor, preview, read_cursor, total_of
-from ctxhub.core.toolbox.argument_types import Time
+from ctxhub.toolbox.argument_types import Time
 from memory.snapshots.models import ActionType, Tier
 from memory.snapshots.rows import SNAPSHOTS, SnapshotRow
 from memory.snapshots.tiers import tier_of

@@ -7,7 +7,7 @@ from typing import Annotated
 from typing_extensions import TypedDict
 
 from ctxhub.core.kit import sql
-from ctxhub.core.toolbox.argument_types import About
+from ctxhub.toolbox.argument_types import About
 from memory.predictions.learning import count_outcomes, read_weights
 from memory.predictions.predictions import DEFAULT_WEIGHTS, SHOWN, PredictionParts
 from memory.snapshots.models import ActionType

@@ -4,8 +4,8 @@ from typing import Annotated
 
 from ctxhub.core.kit.caller import ADMIN, READ, Caller
 from ctxhub.core.kit.listing import Listing
-from ctxhub.core.toolbox.actions import action
-from ctxhub.core.toolbox.argument_types import AT_MOST_A_PAGE, About, Cursor, Number, RowsOf, Share
+from ctxhub.toolbox.actions import action
+from ctxhub.toolbox.argument_types import AT_MOST_A_PAGE, About, Cursor, Number, RowsOf, Share
 from memory.predictions import services
 from memory.predictions.predictions import list_best
 from memory.predictions.statistics import SnapshotStats, get_stats

@@ -5,12 +5,12 @@ from typing import Any
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from ctxhub.core.api.operations import CREATED_OR_FOUND, deletes, operation, performs
-from ctxhub.core.api.takes import takes
-from ctxhub.core.api.views import ProjectViewSet
 from ctxhub.core.kit.answers import fit
 from ctxhub.core.kit.caller import READ, WRITE
 from ctxhub.core.kit.listing import with_arrays
+from ctxhub.rest.operations import CREATED_OR_FOUND, deletes, operation, performs
+from ctxhub.rest.takes import takes
+from ctxhub.rest.views import ProjectViewSet
 from memory.relationships import services
 
 

@@ -11,7 +11,7 @@ from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.kit.inputs import read_id
 from ctxhub.core.kit.listing import Listing
 from ctxhub.core.search.similarity import COMPARED_CHARACTERS, jaccard, long_words
-from ctxhub.core.toolbox.argument_types import About, one_of
+from ctxhub.toolbox.argument_types import About, one_of
 from memory.memories.queries import Score
 from memory.memories.rows import LISTED, MEMORIES
 from memory.memories.similar import CANDIDATES, KIND, find_likely, read_texts

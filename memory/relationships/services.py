@@ -15,8 +15,8 @@ from ctxhub.core.kit.inputs import clean_choice, clean_from_to, clean_limit
 from ctxhub.core.kit.listing import Listing
 from ctxhub.core.kit.transactions import write_transaction
 from ctxhub.core.links import ObjectKey
-from ctxhub.core.toolbox.argument_types import About, RowsOf
 from ctxhub.core.vocabulary.names import register_agent
+from ctxhub.toolbox.argument_types import About, RowsOf
 from memory.memories.rows import LISTED, MEMORIES
 from memory.memories.similar import KIND, clean_threshold
 from memory.relationships.history import change_of, record_relationships

@@ -4,8 +4,8 @@ from typing import Annotated
 
 from ctxhub.core.kit.caller import READ, Caller
 from ctxhub.core.kit.limits import REF
-from ctxhub.core.toolbox.actions import action
-from ctxhub.core.toolbox.argument_types import AT_MOST_A_PAGE, About, Number, Ref, Says, Share, Word
+from ctxhub.toolbox.actions import action
+from ctxhub.toolbox.argument_types import AT_MOST_A_PAGE, About, Number, Ref, Says, Share, Word
 from memory.memories import tools  # noqa: F401  # Declares the tool.
 from memory.relationships import services
 from memory.relationships.models import Relation

@@ -7,16 +7,16 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from typing_extensions import TypedDict
 
-from ctxhub.core.api.answers import in_parts
-from ctxhub.core.api.etags import IF_MATCH, etag, expecting
-from ctxhub.core.api.operations import CREATED, deletes, lists, operation, performs, reads
-from ctxhub.core.api.takes import takes
-from ctxhub.core.api.views import ProjectViewSet
 from ctxhub.core.hub.outlines import clean_part
 from ctxhub.core.kit.caller import WRITE
 from ctxhub.core.kit.errors import NotFound, shown
 from ctxhub.core.kit.inputs import read_id
-from ctxhub.core.toolbox.argument_types import About, LinesOfHit, SizeOfHit, Time
+from ctxhub.rest.answers import in_parts
+from ctxhub.rest.etags import IF_MATCH, etag, expecting
+from ctxhub.rest.operations import CREATED, deletes, lists, operation, performs, reads
+from ctxhub.rest.takes import takes
+from ctxhub.rest.views import ProjectViewSet
+from ctxhub.toolbox.argument_types import About, LinesOfHit, SizeOfHit, Time
 from memory.scratchpads import queries, services
 
 

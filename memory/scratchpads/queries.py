@@ -14,7 +14,7 @@ from ctxhub.core.kit.inputs import LIST_LENGTH, clean_limit, read_id
 from ctxhub.core.kit.listing import Listing, make_cursor, preview, read_cursor
 from ctxhub.core.kit.pages import Condition, ListPlan
 from ctxhub.core.kit.tool_names import operation
-from ctxhub.core.toolbox.argument_types import About, Author, RowsOf, Time, one_of
+from ctxhub.toolbox.argument_types import About, Author, RowsOf, Time, one_of
 from memory.scratchpads.models import PadChange
 from memory.scratchpads.revisions import State, list_states, read_beginnings, read_state
 from memory.scratchpads.rows import LISTED, PADS, WITH_CONTENT, PadRow

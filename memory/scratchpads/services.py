@@ -25,8 +25,8 @@ from ctxhub.core.kit.tool_names import operation
 from ctxhub.core.kit.transactions import write_transaction
 from ctxhub.core.registry import refuse_ref_as_title
 from ctxhub.core.text.lines import with_line_ends_of
-from ctxhub.core.toolbox.argument_types import About, Time, one_of
 from ctxhub.core.vocabulary.names import register_agent
+from ctxhub.toolbox.argument_types import About, Time, one_of
 from memory.scratchpads.edits import CHANGES, Mode, edited, mode_of, pieces_of_change
 from memory.scratchpads.history import HISTORY, PadEdit
 from memory.scratchpads.models import PadChange

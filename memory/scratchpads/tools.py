@@ -12,8 +12,8 @@ from ctxhub.core.kit.errors import InvalidInput
 from ctxhub.core.kit.limits import ANY_LENGTH, AT_LEAST_A_CHARACTER, NAME, QUESTION
 from ctxhub.core.kit.listing import AnyObject, Listing
 from ctxhub.core.kit.unset import UNSET, Unset, if_set
-from ctxhub.core.toolbox.actions import action, tool
-from ctxhub.core.toolbox.argument_types import (
+from ctxhub.toolbox.actions import action, tool
+from ctxhub.toolbox.argument_types import (
     About,
     AsIds,
     ByAgentUndeclared,

@@ -6,14 +6,14 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from typing_extensions import TypedDict
 
-from ctxhub.core.api.answers import in_parts, joined
-from ctxhub.core.api.operations import deletes, lists, operation, shows
-from ctxhub.core.api.schemas import LinkWalk
-from ctxhub.core.api.takes import READ_IN_PARTS, takes
-from ctxhub.core.api.views import ProjectViewSet
 from ctxhub.core.hub.partial_reads import Opened
 from ctxhub.core.kit.listing import with_arrays
-from ctxhub.core.toolbox.argument_types import Author, Time
+from ctxhub.rest.answers import in_parts, joined
+from ctxhub.rest.operations import deletes, lists, operation, shows
+from ctxhub.rest.schemas import LinkWalk
+from ctxhub.rest.takes import READ_IN_PARTS, takes
+from ctxhub.rest.views import ProjectViewSet
+from ctxhub.toolbox.argument_types import Author, Time
 from memory.snapshots import reads, services
 from memory.snapshots.graph import list_chain, list_impact
 from memory.snapshots.queries import (

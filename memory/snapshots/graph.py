@@ -16,7 +16,7 @@ from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.kit.inputs import clean_limit
 from ctxhub.core.kit.listing import Fitting, Listing, Show
 from ctxhub.core.text.sentences import in_one_line
-from ctxhub.core.toolbox.argument_types import About, RowsOf, one_of
+from ctxhub.toolbox.argument_types import About, RowsOf, one_of
 from memory.snapshots.causes import (
     CAUSED_BY,
     DEPENDS_ON,

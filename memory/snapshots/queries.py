@@ -26,9 +26,9 @@ from ctxhub.core.search.documents import kind_word, tag_word
 from ctxhub.core.search.engines import Narrowing
 from ctxhub.core.search.matches import read_object_ids
 from ctxhub.core.text.sentences import in_one_line
-from ctxhub.core.toolbox.argument_types import About, Author, RowsOf, Time, one_of
 from ctxhub.core.vocabulary.names import find_vocabulary, ids_of
 from ctxhub.core.vocabulary.tag_filters import TagFilter, read_tag_filters
+from ctxhub.toolbox.argument_types import About, Author, RowsOf, Time, one_of
 from memory.predictions.predictions import prediction_of
 from memory.snapshots.causes import Linked, Links, read_links_of
 from memory.snapshots.models import ActionType, Tier

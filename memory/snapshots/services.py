@@ -17,8 +17,8 @@ from ctxhub.core.kit.transactions import write_transaction
 from ctxhub.core.links import Head, ObjectKey
 from ctxhub.core.search.similarity import Rarity, count_words, read_spread, vector
 from ctxhub.core.text.plurals import counted
-from ctxhub.core.toolbox.argument_types import About
 from ctxhub.core.vocabulary.names import Vocabulary, find_vocabulary, register_agent, register_words
+from ctxhub.toolbox.argument_types import About
 from memory.snapshots.causes import count_dependents, insert_dependencies, read_known_ids, read_newest_ids
 from memory.snapshots.history import HISTORY
 from memory.snapshots.inputs import SnapshotFields, SnapshotId, clean_snapshot, summary_of

@@ -23,8 +23,8 @@ from ctxhub.core.kit.pages import Condition
 from ctxhub.core.kit.transactions import write_transaction
 from ctxhub.core.search.index import forget
 from ctxhub.core.text.plurals import counted
-from ctxhub.core.toolbox.argument_types import Time
 from ctxhub.core.vocabulary.names import register_agent
+from ctxhub.toolbox.argument_types import Time
 from memory.snapshots.models import Snapshot, Tier
 from memory.snapshots.rows import SNAPSHOTS, SnapshotRow
 

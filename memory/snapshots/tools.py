@@ -8,8 +8,8 @@ from ctxhub.core.hub.partial_reads import Opened, Reading, clean_requested_lines
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.limits import CONTENT, MOST_ENTRIES, OPTIONAL_WORD, QUESTION, REF
 from ctxhub.core.kit.listing import AnyObject, Fitting, Listing
-from ctxhub.core.toolbox.actions import action, tool
-from ctxhub.core.toolbox.argument_types import (
+from ctxhub.toolbox.actions import action, tool
+from ctxhub.toolbox.argument_types import (
     SINCE,
     UNDECLARED,
     About,

@@ -18,8 +18,8 @@ from ctxhub.core.kit.clock import format_time
 from ctxhub.core.kit.inputs import MAX_LIMIT, NAME_LENGTH, clean_limit, clean_moment, clean_name, clean_one_of
 from ctxhub.core.kit.listing import Listing, page_in_memory
 from ctxhub.core.kit.pages import Condition
-from ctxhub.core.toolbox.argument_types import About, Time
 from ctxhub.core.vocabulary.names import find_vocabulary
+from ctxhub.toolbox.argument_types import About, Time
 from memory.decisions.inputs import plain_number
 from memory.decisions.models import typed_value
 

@@ -17,7 +17,7 @@ from ctxhub.core.kit.clock import format_time
 from ctxhub.core.kit.errors import InvalidInput
 from ctxhub.core.kit.inputs import clean_limit, clean_moment, clean_one_of
 from ctxhub.core.kit.listing import Listing, Row, page_in_memory
-from ctxhub.core.toolbox.argument_types import About, Time
+from ctxhub.toolbox.argument_types import About, Time
 from memory.decisions.models import DecisionStatus
 
 HOUR = len("2026-11-24 10")

@@ -19,7 +19,7 @@ from ctxhub.core.search.matches import first_object_ids
 from ctxhub.core.search.queries import Term
 from ctxhub.core.search.spelling import find_near_words
 from ctxhub.core.search.stems import stem
-from ctxhub.core.toolbox.argument_types import About
+from ctxhub.toolbox.argument_types import About
 from memory.decisions.models import DecisionStatus
 from memory.decisions.rows import DECISIONS
 from memory.suggestions.keys import are_alike, compare_keys, key_words, similar_signatures

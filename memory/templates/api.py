@@ -2,11 +2,11 @@
 
 from typing import Any
 
-from ctxhub.core.api.answers import joined
-from ctxhub.core.api.etags import IF_MATCH
-from ctxhub.core.api.operations import CREATED_OR_FOUND, deletes, lists, reads, writes
-from ctxhub.core.api.takes import takes
-from ctxhub.core.api.views import ProjectViewSet
+from ctxhub.rest.answers import joined
+from ctxhub.rest.etags import IF_MATCH
+from ctxhub.rest.operations import CREATED_OR_FOUND, deletes, lists, reads, writes
+from ctxhub.rest.takes import takes
+from ctxhub.rest.views import ProjectViewSet
 from memory.decisions.api import DecisionWrites, SetAnswer
 from memory.templates import queries, services
 

@@ -10,7 +10,7 @@ from ctxhub.core.kit.errors import NotFound
 from ctxhub.core.kit.inputs import LIST_LENGTH, clean_limit, clean_name
 from ctxhub.core.kit.likeness import nearest
 from ctxhub.core.kit.listing import Listing, make_cursor, read_cursor
-from ctxhub.core.toolbox.argument_types import one_of
+from ctxhub.toolbox.argument_types import one_of
 from memory.templates import rows as templates_rows
 from memory.templates.rules import BUILT_IN, OWN, TEMPLATES, Template
 

@@ -6,17 +6,8 @@ from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.limits import WORD
 from ctxhub.core.kit.listing import Listing
 from ctxhub.core.kit.unset import UNSET, Unset
-from ctxhub.core.toolbox.actions import action
-from ctxhub.core.toolbox.argument_types import (
-    NAMES_FILES,
-    About,
-    Cursor,
-    Limit,
-    Object,
-    Value,
-    Words,
-    also_called,
-)
+from ctxhub.toolbox.actions import action
+from ctxhub.toolbox.argument_types import NAMES_FILES, About, Cursor, Limit, Object, Value, Words, also_called
 from memory.decisions.services import SetAnswer
 from memory.decisions.tools import NewKey, SetArguments
 from memory.templates import services

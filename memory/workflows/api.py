@@ -4,12 +4,12 @@ from typing import Annotated, Any, NotRequired
 
 from typing_extensions import TypedDict
 
-from ctxhub.core.api.answers import joined
-from ctxhub.core.api.operations import CREATED, deletes, lists, reads, writes
-from ctxhub.core.api.takes import takes
-from ctxhub.core.api.views import ProjectViewSet
 from ctxhub.core.kit.caller import WRITE
-from ctxhub.core.toolbox.argument_types import About, Object
+from ctxhub.rest.answers import joined
+from ctxhub.rest.operations import CREATED, deletes, lists, reads, writes
+from ctxhub.rest.takes import takes
+from ctxhub.rest.views import ProjectViewSet
+from ctxhub.toolbox.argument_types import About, Object
 from memory.workflows import services
 from memory.workflows.queries import Workflow, get_workflow, workflow_item
 

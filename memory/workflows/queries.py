@@ -17,7 +17,7 @@ from ctxhub.core.search.alternatives import parse_filter
 from ctxhub.core.search.documents import kind_word
 from ctxhub.core.search.engines import Narrowing
 from ctxhub.core.search.matches import read_object_ids
-from ctxhub.core.toolbox.argument_types import About, Time
+from ctxhub.toolbox.argument_types import About, Time
 from memory.workflows.rows import WORKFLOWS, WorkflowRow, workflows_of
 
 COLUMNS = ("id", "name", "pads", "active", "metadata", "created_at", "updated_at")

@@ -29,8 +29,8 @@ from ctxhub.core.kit.unset import UNSET, Unset, if_set
 from ctxhub.core.registry import refuse_ref_as_title
 from ctxhub.core.search.index import forget
 from ctxhub.core.text.plurals import counted
-from ctxhub.core.toolbox.argument_types import Time
 from ctxhub.core.vocabulary.names import register_agent
+from ctxhub.toolbox.argument_types import Time
 from memory.scratchpads.models import Scratchpad
 from memory.workflows.history import HISTORY
 from memory.workflows.models import Workflow

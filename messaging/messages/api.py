@@ -4,11 +4,11 @@ from typing import Annotated, Any
 
 from typing_extensions import TypedDict
 
-from ctxhub.core.api.answers import batch_of
-from ctxhub.core.api.operations import CREATED, lists, performs, reads
-from ctxhub.core.api.takes import takes
-from ctxhub.core.api.views import ProjectViewSet
-from ctxhub.core.toolbox.argument_types import About, Time, one_of
+from ctxhub.rest.answers import batch_of
+from ctxhub.rest.operations import CREATED, lists, performs, reads
+from ctxhub.rest.takes import takes
+from ctxhub.rest.views import ProjectViewSet
+from ctxhub.toolbox.argument_types import About, Time, one_of
 from messaging.messages import queries
 from messaging.messages.models import OWED
 from messaging.messages.queries import HeldBy, Message, State, WholeMessage

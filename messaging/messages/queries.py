@@ -22,7 +22,7 @@ from ctxhub.core.kit.sql import Selected
 from ctxhub.core.kit.tool_names import operation
 from ctxhub.core.links import Asked, Holder, Link, LinkSource, ObjectKey, Words
 from ctxhub.core.registry import find_noun
-from ctxhub.core.toolbox.argument_types import About, Time, one_of
+from ctxhub.toolbox.argument_types import About, Time, one_of
 from messaging.messages.deliveries import with_results
 from messaging.messages.inputs import LARGEST_ID
 from messaging.messages.models import ACK_OWED, READ_OWED, owes

@@ -23,8 +23,8 @@ from ctxhub.core.kit.transactions import write_transaction
 from ctxhub.core.registry import split_ref
 from ctxhub.core.text.secrets import find_secret
 from ctxhub.core.text.sentences import in_one_line, shortened
-from ctxhub.core.toolbox.argument_types import About
 from ctxhub.core.vocabulary.names import register_agent
+from ctxhub.toolbox.argument_types import About
 from messaging.messages.deliveries import addressed_to, copy_to_deliveries, insert_results, mark_read
 from messaging.messages.history import claim_data, done_data, record_changes
 from messaging.messages.inputs import MessageFields, clean_id

@@ -15,9 +15,9 @@ from ctxhub.core.kit.caller import Caller, may_read
 from ctxhub.core.kit.errors import CtxhubError, InvalidInput, NotFound
 from ctxhub.core.kit.tool_names import operation
 from ctxhub.core.kit.transactions import write_transaction
-from ctxhub.core.toolbox.argument_types import About
-from ctxhub.core.toolbox.batch_writes import BatchAnswer, Items, write_batch
 from ctxhub.core.vocabulary.names import register_agent
+from ctxhub.toolbox.argument_types import About
+from ctxhub.toolbox.batch_writes import BatchAnswer, Items, write_batch
 from messaging.messages.deliveries import addressed_to, known_names, mark_acked, mark_read, mark_some_read
 from messaging.messages.history import HISTORY, record_changes
 from messaging.messages.inputs import MessageArguments, MessageFields, clean_ids, clean_message

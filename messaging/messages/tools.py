@@ -9,8 +9,8 @@ from ctxhub.core.kit.limits import REF, REQUIRED_TEXT, WORD
 from ctxhub.core.kit.listing import Listing
 from ctxhub.core.kit.priority import Priority
 from ctxhub.core.kit.unset import UNSET, Unset, if_set
-from ctxhub.core.toolbox.actions import action, tool
-from ctxhub.core.toolbox.argument_types import (
+from ctxhub.toolbox.actions import action, tool
+from ctxhub.toolbox.argument_types import (
     SINCE,
     About,
     Agents,
@@ -29,8 +29,8 @@ from ctxhub.core.toolbox.argument_types import (
     Word,
     also_called,
 )
-from ctxhub.core.toolbox.batch_writes import BatchAnswer
-from ctxhub.core.toolbox.batches import checked_items
+from ctxhub.toolbox.batch_writes import BatchAnswer
+from ctxhub.toolbox.batches import checked_items
 from messaging.messages import inbox as inboxes
 from messaging.messages import queries, services
 from messaging.messages.requests import (

@@ -1,8 +1,8 @@
 """REST views of files in sessions: accesses, the files of a session, dependencies."""
 
-from ctxhub.core.api.operations import CREATED, CREATED_OR_FOUND, lists, performs
-from ctxhub.core.api.takes import takes
-from ctxhub.core.api.views import ProjectViewSet
+from ctxhub.rest.operations import CREATED, CREATED_OR_FOUND, lists, performs
+from ctxhub.rest.takes import takes
+from ctxhub.rest.views import ProjectViewSet
 from sessions.accesses.dependencies import ListedDependency
 from sessions.accesses.files import SessionResource
 from sessions.accesses.queries import ListedAccess

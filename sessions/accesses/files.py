@@ -15,7 +15,7 @@ from ctxhub.core.kit.errors import InvalidInput
 from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.kit.inputs import clean_limit
 from ctxhub.core.kit.listing import COUNTED_TO, Listing, make_cursor, read_cursor, total_of
-from ctxhub.core.toolbox.argument_types import About, Time, one_of
+from ctxhub.toolbox.argument_types import About, Time, one_of
 from sessions.accesses.inputs import clean_sort
 from sessions.accesses.models import Mode
 from sessions.windows.calls import find_session_id

@@ -19,7 +19,7 @@ from ctxhub.core.kit.inputs import clean_limit, clean_moment
 from ctxhub.core.kit.listing import COUNTED_TO, Listing, make_cursor, read_cursor, total_of
 from ctxhub.core.kit.pages import Condition
 from ctxhub.core.paths.reading import reader_in
-from ctxhub.core.toolbox.argument_types import Author, Time
+from ctxhub.toolbox.argument_types import Author, Time
 from sessions.accesses.files import AccessLabel
 from sessions.accesses.inputs import clean_access
 from sessions.windows.calls import get_named

@@ -9,8 +9,8 @@ from typing_extensions import TypedDict
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.transactions import write_transaction
-from ctxhub.core.toolbox.argument_types import About, one_of
 from ctxhub.core.vocabulary.names import find_vocabulary, register_words
+from ctxhub.toolbox.argument_types import About, one_of
 from sessions.accesses.dependencies import add_strength
 from sessions.accesses.files import count_access, insert_access
 from sessions.accesses.inputs import clean_access, clean_dependency, clean_tracked_path

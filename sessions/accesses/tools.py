@@ -5,8 +5,8 @@ from typing import Annotated
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.limits import OPTIONAL_PATH, PATH, WORD
 from ctxhub.core.kit.listing import Listing
-from ctxhub.core.toolbox.actions import action
-from ctxhub.core.toolbox.argument_types import (
+from ctxhub.toolbox.actions import action
+from ctxhub.toolbox.argument_types import (
     NAMES_FILES,
     SINCE,
     About,

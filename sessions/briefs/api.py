@@ -7,12 +7,12 @@ from rest_framework.renderers import BrowsableAPIRenderer, JSONRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from ctxhub.core.api.operations import operation
-from ctxhub.core.api.plain_text import PlainText
-from ctxhub.core.api.takes import takes
-from ctxhub.core.api.views import ProjectViewSet
 from ctxhub.core.kit.caller import READ
 from ctxhub.core.kit.listing import with_arrays
+from ctxhub.rest.operations import operation
+from ctxhub.rest.plain_text import PlainText
+from ctxhub.rest.takes import takes
+from ctxhub.rest.views import ProjectViewSet
 from sessions.briefs.brief import BriefAnswer, brief
 from sessions.briefs.services import give_answer, give_text
 from sessions.checks.check import CheckAnswer, check

@@ -6,15 +6,8 @@ from ctxhub.core.events.mail import count_urgent
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.limits import PATH
 from ctxhub.core.kit.listing import Fitting
-from ctxhub.core.toolbox.actions import action, tool
-from ctxhub.core.toolbox.argument_types import (
-    NAMES_OF_BUDGETS,
-    SINCE,
-    About,
-    Number,
-    PathList,
-    also_called,
-)
+from ctxhub.toolbox.actions import action, tool
+from ctxhub.toolbox.argument_types import NAMES_OF_BUDGETS, SINCE, About, Number, PathList, also_called
 from sessions.briefs.brief import DEFAULT_BUDGET, LEAST_BUDGET, MOST_BUDGET, BriefAnswer
 from sessions.briefs.brief import brief as read_brief
 from sessions.briefs.services import give_answer

@@ -28,7 +28,7 @@ from ctxhub.core.paths.queries import find_bearings
 from ctxhub.core.paths.reading import reader_of
 from ctxhub.core.search.documents import Document
 from ctxhub.core.search.rankings import Rankings, rank_objects
-from ctxhub.core.toolbox.argument_types import About, RowsOf, Time
+from ctxhub.toolbox.argument_types import About, RowsOf, Time
 from sessions.briefs.brief import clean_budget
 from sessions.briefs.objects import scopes_of, sorting_of, with_scopes
 from sessions.briefs.packing import CHECK_SHARES, json_form, pack

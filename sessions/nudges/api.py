@@ -5,9 +5,9 @@ from rest_framework.renderers import BrowsableAPIRenderer, JSONRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from ctxhub.core.api.operations import operation
-from ctxhub.core.api.plain_text import PlainText
-from ctxhub.core.api.views import ProjectViewSet
+from ctxhub.rest.operations import operation
+from ctxhub.rest.plain_text import PlainText
+from ctxhub.rest.views import ProjectViewSet
 from sessions.nudges.services import NudgeAnswer, nudge
 
 NOT_STORED = {"Cache-Control": "no-store"}

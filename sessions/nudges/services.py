@@ -17,7 +17,7 @@ from ctxhub.core.kit.tool_names import operation
 from ctxhub.core.kit.transactions import try_touch_transaction
 from ctxhub.core.text.sentences import in_one_line
 from ctxhub.core.text.token_count import count_tokens
-from ctxhub.core.toolbox.argument_types import About
+from ctxhub.toolbox.argument_types import About
 from sessions.nudges.news import News, find_news
 from sessions.nudges.notices import NewNotice, write_notices
 

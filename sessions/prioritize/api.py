@@ -1,8 +1,8 @@
 """The REST view that chooses files of a session for a budget."""
 
-from ctxhub.core.api.operations import performs
-from ctxhub.core.api.takes import takes
-from ctxhub.core.api.views import ProjectViewSet
+from ctxhub.rest.operations import performs
+from ctxhub.rest.takes import takes
+from ctxhub.rest.views import ProjectViewSet
 
 
 class PrioritizeViewSet(ProjectViewSet):

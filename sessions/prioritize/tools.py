@@ -3,8 +3,8 @@
 from typing import Annotated
 
 from ctxhub.core.kit.caller import Caller
-from ctxhub.core.toolbox.actions import action
-from ctxhub.core.toolbox.argument_types import About, Number, Ref
+from ctxhub.toolbox.actions import action
+from ctxhub.toolbox.argument_types import About, Number, Ref
 from sessions.prioritize.services import (
     MOST_TOKENS,
     MOST_TOKENS_WITH_CONTENT,

@@ -3,11 +3,11 @@
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from ctxhub.core.api.answers import in_parts, page_of
-from ctxhub.core.api.operations import CREATED, CREATED_OR_FOUND, lists, operation, performs, shows
-from ctxhub.core.api.takes import takes
-from ctxhub.core.api.views import ProjectViewSet
 from ctxhub.core.kit.caller import WRITE
+from ctxhub.rest.answers import in_parts, page_of
+from ctxhub.rest.operations import CREATED, CREATED_OR_FOUND, lists, operation, performs, shows
+from ctxhub.rest.takes import takes
+from ctxhub.rest.views import ProjectViewSet
 from sessions.sittings.queries import ListedAncestor, ListedSession, Session
 from sessions.sittings.services import delete_session
 from sessions.windows.live import LiveSession

@@ -15,8 +15,8 @@ from ctxhub.core.kit.errors import InvalidInput, NotFound, shown
 from ctxhub.core.kit.inputs import CONTENT_BYTES, WORD_LENGTH, clean_limit, clean_name, read_id
 from ctxhub.core.kit.listing import PREVIEW_CHARACTERS, Listing, make_cursor, preview, read_cursor
 from ctxhub.core.kit.pages import Condition, ListPlan, Page
-from ctxhub.core.toolbox.argument_types import About, Author, RowsOf, Time
 from ctxhub.core.vocabulary.names import find_vocabulary
+from ctxhub.toolbox.argument_types import About, Author, RowsOf, Time
 from sessions.sittings.contents import (
     StoredConversation,
     StoredItem,

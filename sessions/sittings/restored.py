@@ -11,7 +11,7 @@ from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.kit.listing import Listing
 from ctxhub.core.text.graphemes import is_tail
 from ctxhub.core.text.parts import CHARACTERS_PER_TOKEN
-from ctxhub.core.toolbox.dispatch import MAIL_TOKENS
+from ctxhub.toolbox.dispatch import MAIL_TOKENS
 from sessions.sittings.contents import StoredConversation, StoredItem
 from sessions.sittings.queries import conversation_listing, item_listing
 

@@ -22,8 +22,8 @@ from ctxhub.core.kit.unset import UNSET, Unset, if_set
 from ctxhub.core.registry import refuse_ref_as_name
 from ctxhub.core.text.plurals import counted
 from ctxhub.core.text.token_count import count_tokens
-from ctxhub.core.toolbox.argument_types import About
 from ctxhub.core.vocabulary.names import register_agent
+from ctxhub.toolbox.argument_types import About
 from sessions.sittings.contents import (
     add_conversation,
     add_state,

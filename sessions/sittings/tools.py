@@ -7,8 +7,8 @@ from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.limits import MOST_ENTRIES, OPTIONAL_NAME, OPTIONAL_PATH, PATH, REF, TEXT
 from ctxhub.core.kit.listing import AnyObject, Listing
 from ctxhub.core.kit.unset import UNSET, Unset
-from ctxhub.core.toolbox.actions import action, tool
-from ctxhub.core.toolbox.argument_types import (
+from ctxhub.toolbox.actions import action, tool
+from ctxhub.toolbox.argument_types import (
     NAMES_FILES,
     NAMES_OF_BUDGETS,
     UNDECLARED,
@@ -28,7 +28,7 @@ from ctxhub.core.toolbox.argument_types import (
     Words,
     also_called,
 )
-from ctxhub.core.toolbox.list_conversions import conversion_error
+from ctxhub.toolbox.list_conversions import conversion_error
 from sessions.sittings import services
 from sessions.sittings.conversations import Conversation
 from sessions.sittings.inputs import LEAST_BUDGET, MOST_BUDGET, MOST_FILES, MOST_ITEMS, MOST_TOKENS

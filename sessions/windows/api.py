@@ -3,9 +3,9 @@
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from ctxhub.core.api.operations import operation
-from ctxhub.core.api.takes import takes
-from ctxhub.core.api.views import ProjectViewSet
+from ctxhub.rest.operations import operation
+from ctxhub.rest.takes import takes
+from ctxhub.rest.views import ProjectViewSet
 from sessions.windows.beginning import BeginAnswer, begin_session
 
 

@@ -11,7 +11,7 @@ from ctxhub.core.kit.errors import InvalidInput
 from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.kit.inputs import WORD_LENGTH, clean_limit, clean_name
 from ctxhub.core.kit.listing import Listing, Row, page_in_memory
-from ctxhub.core.toolbox.argument_types import Author, Time
+from ctxhub.toolbox.argument_types import Author, Time
 from sessions.sittings.contents import read_places
 from tracking.leases.rows import count_live_by_session
 

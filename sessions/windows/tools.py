@@ -3,8 +3,8 @@
 from typing import Annotated
 
 from ctxhub.core.kit.caller import Caller
-from ctxhub.core.toolbox.actions import action
-from ctxhub.core.toolbox.argument_types import UNDECLARED, About, Ref
+from ctxhub.toolbox.actions import action
+from ctxhub.toolbox.argument_types import UNDECLARED, About, Ref
 from sessions.accesses.tools import Session
 from sessions.windows.beginning import BeginAnswer, begin_session
 

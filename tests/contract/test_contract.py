@@ -10,7 +10,7 @@ from pytest import Subtests  # noqa: PT013  # A name for a type.
 from ctxhub.core.accounts.access_tokens import create_token
 from ctxhub.core.models import Event, Project
 from ctxhub.core.registry import Deletion, all_nouns
-from ctxhub.core.toolbox.actions import Action, all_tools
+from ctxhub.toolbox.actions import Action, all_tools
 from tests.contract.faces import Face, OverMcp, OverRest
 from tests.contract.nouns import CONTRACTS, OF_OTHERS, OF_THE_NOUN, OF_THE_PAGE, UNCOUNTED, Contract, Json
 from tests.hub import LiveHub

@@ -11,7 +11,7 @@ from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import PathPattern
 from ctxhub.core.paths.counting import count_changes
-from ctxhub.core.toolbox.dispatch import call
+from ctxhub.toolbox.dispatch import call
 
 RULE = "No secrets in logs."
 REFS = ("decision:api/auth", "constraint:{constraint}", "memory:{memory}")

@@ -18,7 +18,7 @@ from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import InvalidInput, LimitReached, NotAllowed, Unauthenticated
 from ctxhub.core.models import AccessToken, Agent, Project
-from ctxhub.core.toolbox import rates
+from ctxhub.toolbox import rates
 
 
 def test_a_token_authenticates_as_its_project_agent_and_scopes(apollo: Project) -> None:

@@ -15,8 +15,8 @@ from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import CtxhubError
 from ctxhub.core.models import Agent, Project
 from ctxhub.core.refusals.services import WRITER as REFUSALS
-from ctxhub.core.toolbox.dispatch import call
 from ctxhub.core.use.tally import EMPTY_SEARCHES, WRITER, Call, found_nothing
+from ctxhub.toolbox.dispatch import call
 from memory.memories.services import add_memory, update_memory
 from memory.models import Decision
 from memory.scratchpads.services import create_scratchpad, update_scratchpad

@@ -19,9 +19,9 @@ from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import CtxhubError
 from ctxhub.core.models import Agent, Project
 from ctxhub.core.refusals.services import WRITER as REFUSALS
-from ctxhub.core.toolbox.dispatch import call
 from ctxhub.core.use.queries import list_use
 from ctxhub.core.use.tally import WRITER, Call
+from ctxhub.toolbox.dispatch import call
 from messaging.messages.services import read_messages_of
 from tests.messaging.mail import known, send
 from tests.people import ADMIN, MEMBER, VIEWER, member

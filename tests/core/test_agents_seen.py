@@ -10,7 +10,7 @@ from ctxhub.core.accounts import agents
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.transactions import write_transaction
 from ctxhub.core.models import Agent
-from ctxhub.core.toolbox.dispatch import call
+from ctxhub.toolbox.dispatch import call
 from tests.hub import McpClient, RestClient
 from tests.timing import PATIENCE_SECONDS
 

@@ -15,7 +15,7 @@ from ctxhub.core.hub.overview import list_agents
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import AccessToken, Agent, Project
-from ctxhub.core.toolbox.dispatch import call
+from ctxhub.toolbox.dispatch import call
 from messaging.messages.services import send_message
 from tests.hub import LiveHub, McpClient, RestClient
 from tests.people import ADMIN, member, person

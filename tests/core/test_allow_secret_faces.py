@@ -12,7 +12,7 @@ from ctxhub.core.accounts.access_tokens import create_token
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import InvalidInput, NotAllowed
 from ctxhub.core.models import Event, Project, StoredAnswer
-from ctxhub.core.toolbox.dispatch import call
+from ctxhub.toolbox.dispatch import call
 from memory.decisions.queries import find_decision
 from memory.models import Memory, Snapshot
 from tests.core.test_secret_formats import some

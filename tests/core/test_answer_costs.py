@@ -6,7 +6,7 @@ import pytest
 
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Layer, Tally
-from ctxhub.core.toolbox.dispatch import as_text, call
+from ctxhub.toolbox.dispatch import as_text, call
 from tests.tokens import o200k
 
 pytestmark = pytest.mark.one_engine

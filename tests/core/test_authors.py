@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 
 from ctxhub.core.accounts.access_tokens import create_token
-from ctxhub.core.api.answers import with_author
 from ctxhub.core.kit.listing import Listing
 from ctxhub.core.models import Project
-from ctxhub.core.toolbox.actions import all_tools
+from ctxhub.rest.answers import with_author
+from ctxhub.toolbox.actions import all_tools
 from tests.hub import LiveHub, McpClient, RestClient
 
 Make = Callable[[McpClient, str], object]

@@ -10,7 +10,7 @@ from ctxhub.core.hub.refs import file_named, meanings_of
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import InvalidInput
 from ctxhub.core.models import Project
-from ctxhub.core.toolbox.dispatch import call
+from ctxhub.toolbox.dispatch import call
 from tests.hub import McpClient, RestClient
 
 pytestmark = pytest.mark.one_engine

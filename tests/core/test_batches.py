@@ -20,8 +20,8 @@ from ctxhub.core.kit.deletes import delete_rows
 from ctxhub.core.kit.errors import NotFound
 from ctxhub.core.kit.transactions import write_transaction
 from ctxhub.core.models import Event, Project, StoredAnswer
-from ctxhub.core.toolbox.dispatch import call
 from ctxhub.core.vocabulary.names import find_vocabulary, register_agent
+from ctxhub.toolbox.dispatch import call
 from memory.contexts.services import create_context, delete_context
 from memory.memories.history import HISTORY as MEMORIES
 from memory.memories.rows import MemoryRow

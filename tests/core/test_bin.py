@@ -21,8 +21,8 @@ from ctxhub.core.kit.caller import ADMIN, READ, WRITE, Caller, acting
 from ctxhub.core.kit.errors import Conflict, CtxhubError, InvalidInput, NotAllowed, NotFound
 from ctxhub.core.models import BinItem, BinPart, Category, Event, PathPattern, Project, Tag
 from ctxhub.core.search.index_check import find_faults
-from ctxhub.core.toolbox.dispatch import call
 from ctxhub.core.vocabulary.services import delete_word
+from ctxhub.toolbox.dispatch import call
 from memory.constraints.services import add_constraint, delete_constraint
 from memory.decisions import services
 from memory.models import (

@@ -7,7 +7,7 @@ from pytest_django import DjangoAssertNumQueries
 
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import BinItem, Event, Project
-from ctxhub.core.toolbox.dispatch import call
+from ctxhub.toolbox.dispatch import call
 from memory.models import Decision, Memory
 from tests.people import ADMIN, MEMBER, VIEWER, member
 

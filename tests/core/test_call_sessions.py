@@ -10,9 +10,9 @@ from django.test.utils import CaptureQueriesContext
 
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import Conflict, InvalidInput
-from ctxhub.core.toolbox.actions import find_tool
-from ctxhub.core.toolbox.dispatch import call
-from ctxhub.core.toolbox.help import help_for
+from ctxhub.toolbox.actions import find_tool
+from ctxhub.toolbox.dispatch import call
+from ctxhub.toolbox.help import help_for
 from tests.hub import RestClient
 from tests.periodic import prevent_periodic_work
 from tests.probe import PROBE, probe_tool

@@ -3,7 +3,7 @@
 import pytest
 
 from ctxhub.core.models import Event, Project
-from ctxhub.core.toolbox.actions import all_tools
+from ctxhub.toolbox.actions import all_tools
 from tests.hub import McpClient, RestClient
 
 

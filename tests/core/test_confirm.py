@@ -10,7 +10,7 @@ from django.test.utils import CaptureQueriesContext
 from ctxhub.core.kit.caller import READ, Caller
 from ctxhub.core.kit.errors import CtxhubError, InvalidInput, NotAllowed, NotFound
 from ctxhub.core.models import Event
-from ctxhub.core.toolbox.dispatch import call
+from ctxhub.toolbox.dispatch import call
 from tests.core.stale import change, counts, write_rows
 
 pytestmark = pytest.mark.django_db

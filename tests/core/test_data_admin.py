@@ -17,8 +17,8 @@ from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import HubRecord, Import, Project
 from ctxhub.core.records.services import note
-from ctxhub.core.toolbox.dispatch import call
 from ctxhub.core.transfer.models import ImportState
+from ctxhub.toolbox.dispatch import call
 from tests.people import ADMIN, MEMBER, VIEWER, member, person, signed_in, superuser
 from tests.transfer.world import export_of, objects_in, take, written
 

@@ -12,7 +12,7 @@ from ctxhub.core import registry
 from ctxhub.core.kit.caller import ADMIN, READ, WRITE, Caller
 from ctxhub.core.kit.errors import Conflict, CtxhubError, InvalidInput, NotAllowed, NotFound
 from ctxhub.core.models import Event, Project
-from ctxhub.core.toolbox.dispatch import call
+from ctxhub.toolbox.dispatch import call
 from memory.models import Memory, Scratchpad
 from tests.search_index import index_is_right
 from tests.tables import dump_project

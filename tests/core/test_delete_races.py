@@ -6,7 +6,7 @@ import pytest
 
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Event, Project
-from ctxhub.core.toolbox.dispatch import call
+from ctxhub.toolbox.dispatch import call
 from memory.memories.services import add_memory
 from tests.crowd import Crowd, ToolCall
 from tests.tallies import counted, tallied

@@ -15,9 +15,9 @@ from ctxhub import env
 from ctxhub.core.kit.background import all_writers
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import CtxhubError
-from ctxhub.core.toolbox import dispatch
-from ctxhub.core.toolbox.actions import all_tools
-from ctxhub.core.toolbox.tool_list import find_call
+from ctxhub.toolbox import dispatch
+from ctxhub.toolbox.actions import all_tools
+from ctxhub.toolbox.tool_list import find_call
 
 ROOT = env.ROOT
 PAGES = [

@@ -65,7 +65,7 @@ WRITE = """
 import django; django.setup()
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Project
-from ctxhub.core.toolbox.dispatch import call
+from ctxhub.toolbox.dispatch import call
 from memory.models import Decision
 ada = Caller(project=Project.objects.get(), agent="ada")
 call(ada, "decision", {"action": "set", "key": "db/engine", "value": "another one"})

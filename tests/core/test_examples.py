@@ -8,10 +8,10 @@ from jsonschema import Draft202012Validator
 
 from ctxhub.core.kit.caller import ALL_SCOPES, Caller
 from ctxhub.core.models import Project
-from ctxhub.core.toolbox import dispatch
-from ctxhub.core.toolbox.actions import all_tools
-from ctxhub.core.toolbox.help import example_of
-from ctxhub.core.toolbox.tool_list import list_tools
+from ctxhub.toolbox import dispatch
+from ctxhub.toolbox.actions import all_tools
+from ctxhub.toolbox.help import example_of
+from ctxhub.toolbox.tool_list import list_tools
 
 pytestmark = pytest.mark.one_engine
 

@@ -11,7 +11,7 @@ from ctxhub.core.kit.errors import InvalidInput
 from ctxhub.core.models import PathPattern
 from ctxhub.core.paths.bearing import bear_on, bearing_patterns
 from ctxhub.core.text.globs import matches
-from ctxhub.core.toolbox.dispatch import call
+from ctxhub.toolbox.dispatch import call
 from tests.core.stale import change, counts, write_rows
 from tests.hub import McpClient, RestClient
 from tests.sessions.briefs import check

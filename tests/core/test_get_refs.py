@@ -9,7 +9,7 @@ from ctxhub.core.kit.errors import InvalidInput
 from ctxhub.core.models import SearchEntry
 from ctxhub.core.registry import searched_nouns
 from ctxhub.core.text.token_count import count_tokens
-from ctxhub.core.toolbox.dispatch import as_text, call
+from ctxhub.toolbox.dispatch import as_text, call
 from memory.constraints.services import add_constraint
 from memory.contexts.queries import find_context
 from memory.decisions.services import set_decision

@@ -14,7 +14,7 @@ from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import PathPattern, Project
 from ctxhub.core.paths.bearing import head_of
 from ctxhub.core.search.reindexing import index_missing
-from ctxhub.core.toolbox.dispatch import call
+from ctxhub.toolbox.dispatch import call
 from memory.models import Constraint, Decision, Memory, MemoryRevision
 from tests.core.stale import change, counts, write_rows
 from tests.core.test_reindex import faults

@@ -2,7 +2,7 @@
 
 import pytest
 
-from ctxhub.core.toolbox.actions import all_tools
+from ctxhub.toolbox.actions import all_tools
 from tests.hub import McpClient
 
 pytestmark = pytest.mark.one_engine

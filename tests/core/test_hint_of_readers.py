@@ -8,8 +8,8 @@ from ctxhub.core.accounts.access_tokens import create_token
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Project
 from ctxhub.core.text.token_count import count_tokens
-from ctxhub.core.toolbox.dispatch import call
 from ctxhub.management.commands.runmcp import admission, find_caller
+from ctxhub.toolbox.dispatch import call
 from tests.hub import LiveHub, McpClient
 
 HINT = "You read as 'ben'; you speak as 'ada'"

@@ -11,7 +11,7 @@ from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import InvalidInput
 from ctxhub.core.kit.listing import make_cursor
 from ctxhub.core.models import Agent, Layer
-from ctxhub.core.toolbox.dispatch import call
+from ctxhub.toolbox.dispatch import call
 from memory.decisions.services import delete_decision, deprecate_decision, set_decision, set_decision_batch
 from memory.models import Decision
 

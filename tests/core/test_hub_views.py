@@ -7,7 +7,7 @@ import pytest
 from ctxhub.core.hub.named_views import all_views
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Layer
-from ctxhub.core.toolbox.dispatch import call
+from ctxhub.toolbox.dispatch import call
 from tests.hub import McpClient, RestClient
 
 pytestmark = pytest.mark.one_engine

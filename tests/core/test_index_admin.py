@@ -13,7 +13,7 @@ from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Agent, Event, Project
 from ctxhub.core.templatetags.moments import lasting
-from ctxhub.core.toolbox.dispatch import call
+from ctxhub.toolbox.dispatch import call
 from memory.decisions.services import delete_decision, deprecate_decision, set_decision
 from memory.models import Decision
 from tests.core.stale import change, write_rows

@@ -16,9 +16,9 @@ from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import CtxhubError, InvalidInput
 from ctxhub.core.kit.known_names import find_invisible_names
 from ctxhub.core.models import Agent, PathPattern, Project, Tag
-from ctxhub.core.toolbox.actions import Action, all_tools
-from ctxhub.core.toolbox.dispatch import call
 from ctxhub.management.commands import setup
+from ctxhub.toolbox.actions import Action, all_tools
+from ctxhub.toolbox.dispatch import call
 from memory.decisions.services import set_decision
 from memory.models import Context, Decision, DecisionTemplate, Memory, Workflow
 from tests.stored_names import invisible_names

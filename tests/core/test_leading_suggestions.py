@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from ctxhub.core.kit.errors import InvalidInput
-from ctxhub.core.toolbox.actions import Action, Tool, all_tools, find_tool
-from ctxhub.core.toolbox.aliases import OTHER_ACTIONS, OTHER_ARGUMENTS, OTHER_CALLS
-from ctxhub.core.toolbox.meanings import AGENTS
+from ctxhub.toolbox.actions import Action, Tool, all_tools, find_tool
+from ctxhub.toolbox.aliases import OTHER_ACTIONS, OTHER_ARGUMENTS, OTHER_CALLS
+from ctxhub.toolbox.meanings import AGENTS
 
 pytestmark = pytest.mark.one_engine
 

@@ -3,7 +3,7 @@
 import pytest
 
 from ctxhub.core.kit.likeness import few_of, nearest
-from ctxhub.core.toolbox.spelling import meant_by_slip
+from ctxhub.toolbox.spelling import meant_by_slip
 
 SLIPS = [
     ("sett", "set"),

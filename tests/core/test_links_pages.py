@@ -9,7 +9,7 @@ from django.test.utils import CaptureQueriesContext
 
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import CtxhubError
-from ctxhub.core.toolbox.dispatch import call
+from ctxhub.toolbox.dispatch import call
 from memory.decisions.services import set_decision
 from tests.core.linked import decide, remember, rest_on
 from tests.hub import McpClient, RestClient

@@ -7,7 +7,7 @@ import pytest
 
 from ctxhub.core.kit.answers import size
 from ctxhub.core.kit.caller import Caller
-from ctxhub.core.toolbox.dispatch import call
+from ctxhub.toolbox.dispatch import call
 from memory.constraints.services import add_constraint
 from memory.decisions.services import deprecate_decision, set_decision
 from sessions.sittings.services import save_session

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from drf_spectacular.generators import SchemaGenerator
 
-from ctxhub.core.toolbox.actions import all_tools
+from ctxhub.toolbox.actions import all_tools
 
 RANKED = "a ranking: `limit`, 200 at most, says how far down it goes; there are no further pages"
 IN_A_BUDGET = "made for a budget of tokens, and counts what it left out"

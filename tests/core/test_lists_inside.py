@@ -14,8 +14,8 @@ from ctxhub.core.kit.answers import size
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import Conflict, InvalidInput
 from ctxhub.core.kit.listing import Fitting, Listing, with_arrays, with_rows
-from ctxhub.core.toolbox.actions import all_tools
-from ctxhub.core.toolbox.dispatch import call
+from ctxhub.toolbox.actions import all_tools
+from ctxhub.toolbox.dispatch import call
 from memory.decisions.services import set_decision
 from memory.memories.services import add_memory
 from memory.relationships.services import relate

@@ -19,8 +19,8 @@ from ctxhub.core.models import Project, SearchEntry, SearchText, SearchWord
 from ctxhub.core.search import analyser
 from ctxhub.core.search.documents import LONG_CHARACTERS, PARTS, Document
 from ctxhub.core.search.index import index_documents
-from ctxhub.core.toolbox.actions import Action
-from ctxhub.core.toolbox.dispatch import call
+from ctxhub.toolbox.actions import Action
+from ctxhub.toolbox.dispatch import call
 from tests.core.test_search_growth import indexed
 from tests.databases import rolled_back
 from tests.hostile_calls import (

@@ -13,7 +13,7 @@ from ctxhub.core.accounts.config import set_config
 from ctxhub.core.admin.filters import NAMES_OFFERED
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Agent, Event, Project
-from ctxhub.core.toolbox.dispatch import call
+from ctxhub.toolbox.dispatch import call
 from tests.hub import RestClient
 from tests.people import VIEWER, member
 from tracking.leases.services import acquire_lease, release_leases

@@ -19,9 +19,9 @@ from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import Conflict, InvalidInput, NotAllowed
 from ctxhub.core.kit.transactions import write_transaction
 from ctxhub.core.models import Agent, Membership, Project
-from ctxhub.core.toolbox.dispatch import call
 from ctxhub.management.commands.runmcp import admission, find_caller
 from ctxhub.management.first_user import ensure_superuser
+from ctxhub.toolbox.dispatch import call
 from memory.decisions.services import set_decision
 from memory.models import Decision
 from messaging.messages.services import send_message

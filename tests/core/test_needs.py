@@ -16,7 +16,7 @@ from ctxhub.core.kit.errors import Conflict
 from ctxhub.core.models import Agent, PathPattern, Project
 from ctxhub.core.refusals.services import WRITER
 from ctxhub.core.text.invisible import without_invisible
-from ctxhub.core.toolbox.dispatch import call
+from ctxhub.toolbox.dispatch import call
 from memory.models import Scratchpad, Workflow
 from messaging.messages.requests import claim_request
 from messaging.messages.services import acknowledge_messages

@@ -27,10 +27,10 @@ from ctxhub.core.kit.newer_schema import (
 )
 from ctxhub.core.kit.transactions import touch_transaction, try_touch_transaction
 from ctxhub.core.models import Project
-from ctxhub.core.toolbox.dispatch import call
 from ctxhub.management import refusals
 from ctxhub.management.refusals import refuse_newer, refuse_unmigrated
 from ctxhub.mcp import schema_watch
+from ctxhub.toolbox.dispatch import call
 from memory.decisions.queries import find_decision
 from memory.decisions.services import set_decision
 from tests.core.command_line import migrated_installation

@@ -13,8 +13,8 @@ from pytest import Subtests  # noqa: PT013  # A name for a type.
 
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import CtxhubError
-from ctxhub.core.toolbox.actions import Action, all_tools
-from ctxhub.core.toolbox.dispatch import call
+from ctxhub.toolbox.actions import Action, all_tools
+from ctxhub.toolbox.dispatch import call
 from memory.snapshots import reads
 from tests.hub import McpClient, RestClient
 from tests.tables import Dump, dump_all

@@ -8,8 +8,8 @@ import pytest
 from ctxhub.core.accounts.access_tokens import create_token
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Project
-from ctxhub.core.toolbox.actions import Action, all_tools
-from ctxhub.core.toolbox.dispatch import call
+from ctxhub.toolbox.actions import Action, all_tools
+from ctxhub.toolbox.dispatch import call
 from tests.hub import LiveHub, McpClient, RestClient
 
 ACTIONS = {action.call: action for tool in all_tools().values() for action in tool.actions.values()}

@@ -9,7 +9,7 @@ from ctxhub.core.models import PathPattern
 from ctxhub.core.paths.bearing import bears_on, head_of, heads_above
 from ctxhub.core.paths.queries import find_bearings
 from ctxhub.core.text.globs import is_glob, matches, overlap
-from ctxhub.core.toolbox.dispatch import call
+from ctxhub.toolbox.dispatch import call
 from memory.models import Constraint, Decision
 
 pytestmark = pytest.mark.django_db

@@ -10,7 +10,7 @@ from django.db import connection
 
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import PathPattern, Project
-from ctxhub.core.toolbox.dispatch import call
+from ctxhub.toolbox.dispatch import call
 from memory.models import Constraint, Decision
 from tests.core.stale import change, counts, write_rows
 from tests.core.test_reindex import faults, reindex

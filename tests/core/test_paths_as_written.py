@@ -11,8 +11,8 @@ from pytest_django import Settings
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import InvalidInput
 from ctxhub.core.models import PathPattern
-from ctxhub.core.toolbox.actions import Action, all_tools
-from ctxhub.core.toolbox.dispatch import call
+from ctxhub.toolbox.actions import Action, all_tools
+from ctxhub.toolbox.dispatch import call
 from memory.models import DecisionTemplate, Memory
 from tests.databases import rolled_back
 from tests.hub import McpClient, RestClient

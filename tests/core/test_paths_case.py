@@ -13,7 +13,7 @@ from ctxhub.core.accounts.config import set_config
 from ctxhub.core.kit.caller import Caller, Window
 from ctxhub.core.models import PathPattern, Project
 from ctxhub.core.paths.counting import count_changes
-from ctxhub.core.toolbox.dispatch import call
+from ctxhub.toolbox.dispatch import call
 from tests.hub import McpClient, RestClient
 from tracking.models import LeasePath, Resource
 

@@ -8,8 +8,8 @@ from ctxhub.core.events.cleanup import in_words, retention_rules
 from ctxhub.core.hub.overview import summarise_layers
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Category, Project
-from ctxhub.core.toolbox.dispatch import call
 from ctxhub.core.vocabulary.services import rename_word
+from ctxhub.toolbox.dispatch import call
 from memory.contexts.services import create_context, delete_context
 from memory.memories.services import add_memory
 

@@ -15,8 +15,8 @@ from ctxhub.core.events import cleanup
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Project
-from ctxhub.core.toolbox.actions import all_tools
-from ctxhub.core.toolbox.dispatch import call
+from ctxhub.toolbox.actions import all_tools
+from ctxhub.toolbox.dispatch import call
 from memory.constraints.services import add_constraint, deactivate_constraint
 from memory.decisions.services import deprecate_decision, set_decision, set_decision_batch
 from memory.memories.services import add_memory, update_memory

@@ -10,7 +10,7 @@ from django.test.utils import CaptureQueriesContext
 
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import SearchText, Tag
-from ctxhub.core.toolbox.dispatch import call
+from ctxhub.toolbox.dispatch import call
 from memory.decisions.rows import DECISIONS
 from memory.decisions.services import set_decision_batch
 from memory.models import Decision, DecisionScope, DecisionTag

@@ -16,10 +16,10 @@ from ctxhub.core.models import Refusal
 from ctxhub.core.refusals.services import WRITER
 from ctxhub.core.search import index
 from ctxhub.core.search.documents import analyse_texts
-from ctxhub.core.toolbox.dispatch import call
 from ctxhub.mcp import call_threads
 from ctxhub.mcp.call_threads import CallThreads
 from ctxhub.mcp.shares import HUB
+from ctxhub.toolbox.dispatch import call
 from memory.decisions.services import set_decision
 from tests.hub import LiveHub, McpClient, RestClient
 from tests.timing import PATIENCE_SECONDS

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from ctxhub.core.toolbox.actions import all_tools
+from ctxhub.toolbox.actions import all_tools
 from tests.hub import McpClient, RestClient
 
 pytestmark = pytest.mark.one_engine

@@ -5,12 +5,12 @@ from typing import Any
 
 import pytest
 
-from ctxhub.core.api.ids import kind_of
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Project, WebhookDelivery
 from ctxhub.core.registry import find_noun
 from ctxhub.core.webhooks.models import DeliveryStatus
 from ctxhub.core.webhooks.services import add_webhook
+from ctxhub.rest.ids import kind_of
 from memory.constraints.services import add_constraint
 from memory.memories.services import add_memory
 from memory.relationships.services import relate

@@ -18,7 +18,7 @@ from ctxhub.core.models import Event, Project, Refusal
 from ctxhub.core.refusals import services
 from ctxhub.core.refusals.queries import list_refusals, refusals_between, refusals_of
 from ctxhub.core.refusals.services import WRITER, count_refusal
-from ctxhub.core.toolbox.dispatch import call
+from ctxhub.toolbox.dispatch import call
 
 NOON = datetime(2026, 1, 5, 12, tzinfo=UTC)
 

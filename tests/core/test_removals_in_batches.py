@@ -16,7 +16,7 @@ from ctxhub.core.kit.lock_times import recorded_holds
 from ctxhub.core.models import Project, SearchEntry, SearchText, SearchWord
 from ctxhub.core.project_deletion import delete_project
 from ctxhub.core.registry import all_nouns
-from ctxhub.core.toolbox.dispatch import call
+from ctxhub.toolbox.dispatch import call
 from memory.decisions import services
 from memory.decisions.history import DecisionHistory
 from memory.decisions.models import Decision

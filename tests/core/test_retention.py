@@ -13,7 +13,7 @@ from ctxhub.core.events import cleanup as retention
 from ctxhub.core.events.cleanup import cleanup
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Event, Project
-from ctxhub.core.toolbox.dispatch import call
+from ctxhub.toolbox.dispatch import call
 from memory.constraints.services import add_constraint
 from memory.decisions.services import set_decision
 from memory.models import Constraint, Decision, DecisionRevision

@@ -10,7 +10,7 @@ import time_machine
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import Conflict, InvalidInput
 from ctxhub.core.models import Event, Project, StoredAnswer
-from ctxhub.core.toolbox.dispatch import call
+from ctxhub.toolbox.dispatch import call
 from memory.decisions.services import set_decision
 from tests.hub import LiveHub, McpClient
 from tests.tables import dump_all

@@ -30,10 +30,10 @@ from schemathesis.specs.openapi.checks import (
 from schemathesis.specs.openapi.schemas import OpenApiSchema
 
 from ctxhub.core.accounts.access_tokens import create_token
-from ctxhub.core.api import openapi
-from ctxhub.core.api.transfer import LINES
 from ctxhub.core.models import Project
 from ctxhub.mcp import event_streams
+from ctxhub.rest import openapi
+from ctxhub.rest.transfer import LINES
 from tests.hub import LiveHub, RestClient
 
 OPENAPI = {"Accept": "application/vnd.oai.openapi+json"}

@@ -8,7 +8,7 @@ from django.test.utils import CaptureQueriesContext
 
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.search.search import DETAILS, answer_search, search
-from ctxhub.core.toolbox.dispatch import as_text, call
+from ctxhub.toolbox.dispatch import as_text, call
 from memory.decisions.services import set_decision_batch
 from tests.searching import decide, find, refs
 from tests.tokens import o200k

@@ -8,7 +8,7 @@ from ctxhub.core.kit.caller import Caller
 from ctxhub.core.search.abbreviations import LONG_WORDS, long_form, meanings
 from ctxhub.core.search.ordinary_words import is_ordinary, listed_words
 from ctxhub.core.search.search import Found, search
-from ctxhub.core.toolbox.dispatch import call
+from ctxhub.toolbox.dispatch import call
 from memory.constraints.services import add_constraint
 from memory.decisions.services import set_decision
 from tests.databases import rolled_back

@@ -26,8 +26,8 @@ from ctxhub.core.models import (
 from ctxhub.core.search import documents
 from ctxhub.core.search.documents import EARLIER
 from ctxhub.core.search.index import BATCH_SIZE, index_again
-from ctxhub.core.toolbox.dispatch import call
 from ctxhub.core.vocabulary.services import delete_word, rename_word
+from ctxhub.toolbox.dispatch import call
 from memory.constraints.services import add_constraint
 from memory.decisions.services import set_decision, set_decision_batch
 from memory.models import Constraint, Decision

@@ -11,7 +11,7 @@ from ctxhub.core.kit.caller import Caller
 from ctxhub.core.search import counts, matches
 from ctxhub.core.search.reindexing import reindex
 from ctxhub.core.search.search import search
-from ctxhub.core.toolbox.dispatch import call
+from ctxhub.toolbox.dispatch import call
 from memory.constraints.services import add_constraint
 from memory.decisions.services import set_decision, set_decision_batch
 from memory.memories.services import add_memory, update_memory

@@ -7,7 +7,7 @@ import pytest
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.search.neighbours import Turn, shares_of
 from ctxhub.core.search.search import search
-from ctxhub.core.toolbox.dispatch import call
+from ctxhub.toolbox.dispatch import call
 from memory.decisions.services import set_decision
 from memory.memories.services import add_memory
 from messaging.messages.services import send_message

@@ -9,7 +9,7 @@ from ctxhub.core.kit.errors import InvalidInput
 from ctxhub.core.search import rankings
 from ctxhub.core.search.rankings import ALWAYS, rank_objects
 from ctxhub.core.search.search import search
-from ctxhub.core.toolbox.dispatch import call
+from ctxhub.toolbox.dispatch import call
 from memory.decisions.services import set_decision, set_decision_batch
 from messaging.messages.services import send_message
 from tests.hub import RestClient

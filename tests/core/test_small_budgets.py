@@ -8,8 +8,8 @@ import pytest
 from ctxhub.core.kit.answers import size
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.listing import Listing
-from ctxhub.core.toolbox.actions import all_tools
-from ctxhub.core.toolbox.dispatch import call
+from ctxhub.toolbox.actions import all_tools
+from ctxhub.toolbox.dispatch import call
 from memory.constraints.services import add_constraint
 from memory.decisions.services import set_decision
 from memory.memories.services import add_memory, update_memory

@@ -13,7 +13,7 @@ from ctxhub.core.kit.caller import Caller, acting
 from ctxhub.core.models import Event, PathPattern, Project, StaleCursor
 from ctxhub.core.paths import counting
 from ctxhub.core.paths.counting import count_batch, count_changes
-from ctxhub.core.toolbox.dispatch import call
+from ctxhub.toolbox.dispatch import call
 from memory.models import Decision
 from tests.core.stale import after, change, counts, stale_items, write_rows
 from tests.crowd import ToolCall, in_processes, processes

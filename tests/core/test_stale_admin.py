@@ -10,7 +10,7 @@ from django.test.utils import CaptureQueriesContext
 
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Event, PathPattern, Project
-from ctxhub.core.toolbox.dispatch import call
+from ctxhub.toolbox.dispatch import call
 from tests.core.stale import change, counts, write_rows
 from tests.people import VIEWER, member, superuser
 

@@ -12,7 +12,7 @@ from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import PathPattern, Project
 from ctxhub.core.paths import counting
 from ctxhub.core.paths.counting import count_batch, count_changes, first_of_days
-from ctxhub.core.toolbox.dispatch import call
+from ctxhub.toolbox.dispatch import call
 from tests.core.stale import after, change, counts, stale_items, write_rows
 from tests.core.test_reindex import reindex
 from tests.core.test_stale import count_in_process

@@ -9,7 +9,7 @@ from django.test.utils import CaptureQueriesContext
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import PathPattern
 from ctxhub.core.paths import rows as paths_rows
-from ctxhub.core.toolbox.dispatch import call
+from ctxhub.toolbox.dispatch import call
 from tests.core.stale import change
 from tests.databases import take_statistics
 from tests.hub import McpClient, RestClient

@@ -14,7 +14,7 @@ from ctxhub.core.paths.counts import StaleShare
 from ctxhub.core.paths.queries import Stale, Staleness, find_staleness
 from ctxhub.core.search.search import search
 from ctxhub.core.text.token_count import count_tokens
-from ctxhub.core.toolbox.dispatch import call
+from ctxhub.toolbox.dispatch import call
 from sessions.briefs.brief import SMALL_BUDGET, brief
 from sessions.briefs.rows import Candidate, stale_note
 from sessions.checks.check import check

@@ -9,7 +9,7 @@ from django.test.utils import CaptureQueriesContext
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.clock import format_time
 from ctxhub.core.search.search import search
-from ctxhub.core.toolbox.dispatch import call
+from ctxhub.toolbox.dispatch import call
 from tests.core.stale import change, write_rows
 from tracking.models import FileChange
 

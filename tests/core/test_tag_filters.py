@@ -11,9 +11,9 @@ from ctxhub.core.kit import pages
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import InvalidInput
 from ctxhub.core.models import Project, Tag
-from ctxhub.core.toolbox.dispatch import call
 from ctxhub.core.vocabulary.names import find_tag_ids, find_vocabulary
 from ctxhub.core.vocabulary.tag_filters import MOST_GLOBS, read_tag_filters
+from ctxhub.toolbox.dispatch import call
 from memory.decisions.services import set_decision_batch
 from tests.databases import take_statistics
 from tests.hub import McpClient, RestClient

@@ -12,8 +12,8 @@ from ctxhub.core.events.log import latest_cursor
 from ctxhub.core.kit.caller import WRITE, Caller
 from ctxhub.core.kit.errors import CtxhubError
 from ctxhub.core.models import Layer, Project
-from ctxhub.core.toolbox.actions import all_tools
-from ctxhub.core.toolbox.dispatch import call
+from ctxhub.toolbox.actions import all_tools
+from ctxhub.toolbox.dispatch import call
 from memory.constraints.services import add_constraint
 from memory.contexts.services import create_context
 from memory.decisions.services import deprecate_decision, set_decision

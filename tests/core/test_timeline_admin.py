@@ -17,7 +17,7 @@ from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import Conflict
 from ctxhub.core.models import Event, Project, Visit
 from ctxhub.core.refusals.services import WRITER
-from ctxhub.core.toolbox.dispatch import call
+from ctxhub.toolbox.dispatch import call
 from tests.hostile import HOSTILE
 from tests.people import VIEWER, member, person, signed_in
 from tests.query_plans import explained, plan_by_indexes

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from ctxhub.core.text import token_count, token_pieces
 from ctxhub.core.text.token_count import count_tokens, is_estimate, is_within, use_exact_counts
 from ctxhub.core.text.token_pieces import Counted
-from ctxhub.core.toolbox.dispatch import as_text
+from ctxhub.toolbox.dispatch import as_text
 from tests.hostile_texts import KINDS, hostile_answers
 from tests.timing import within_cpu_seconds
 from tests.tokens import o200k

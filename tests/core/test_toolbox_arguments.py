@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import InvalidInput
 from ctxhub.core.kit.unset import UNSET, Unset
-from ctxhub.core.toolbox.actions import all_tools
-from ctxhub.core.toolbox.argument_types import Anything, Items, Number, Object, Says, Value, Word, Words
-from ctxhub.core.toolbox.arguments import Argument, Arguments
-from ctxhub.core.toolbox.json_schemas import argument_schema, schema_by_pydantic
+from ctxhub.toolbox.actions import all_tools
+from ctxhub.toolbox.argument_types import Anything, Items, Number, Object, Says, Value, Word, Words
+from ctxhub.toolbox.arguments import Argument, Arguments
+from ctxhub.toolbox.json_schemas import argument_schema, schema_by_pydantic
 
 
 def sample(
@@ -291,8 +291,8 @@ import django
 django.setup()
 from ctxhub.core.kit.caller import ALL_SCOPES, Caller
 from ctxhub.core.models import Project
-from ctxhub.core.toolbox.actions import all_tools
-from ctxhub.core.toolbox.tool_list import list_tools
+from ctxhub.toolbox.actions import all_tools
+from ctxhub.toolbox.tool_list import list_tools
 list_tools(Caller(project=Project(slug="apollo"), agent="ada", scopes=frozenset(ALL_SCOPES)))
 all_tools()["decision"].actions["set"].check({"key": "k", "value": "v", "tags": ["a"]})
 print("pydantic" in sys.modules)

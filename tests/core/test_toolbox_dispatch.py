@@ -7,9 +7,9 @@ import pytest
 from ctxhub.core.kit.caller import Caller, acting, current
 from ctxhub.core.kit.errors import InvalidInput, NotAllowed
 from ctxhub.core.models import Agent, Project
-from ctxhub.core.toolbox.actions import all_tools, find_tool
-from ctxhub.core.toolbox.dispatch import as_text, call
-from ctxhub.core.toolbox.spelling import squeezed
+from ctxhub.toolbox.actions import all_tools, find_tool
+from ctxhub.toolbox.dispatch import as_text, call
+from ctxhub.toolbox.spelling import squeezed
 from memory.decisions.services import set_decision
 
 pytestmark = pytest.mark.one_engine

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import CtxhubError
-from ctxhub.core.toolbox.actions import all_tools
-from ctxhub.core.toolbox.dispatch import as_text, call
+from ctxhub.toolbox.actions import all_tools
+from ctxhub.toolbox.dispatch import as_text, call
 from memory.decisions.services import deprecate_decision, set_decision
 from tests.properties import SHARED_FIXTURES
 from tests.tables import Dump, dump_all

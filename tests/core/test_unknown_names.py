@@ -12,9 +12,9 @@ from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import CtxhubError
 from ctxhub.core.kit.listing import Listing
 from ctxhub.core.models import Event, Scope
-from ctxhub.core.toolbox.actions import all_tools
-from ctxhub.core.toolbox.dispatch import call
 from ctxhub.core.vocabulary.queries import FILTERS, NAMES, unknown_names
+from ctxhub.toolbox.actions import all_tools
+from ctxhub.toolbox.dispatch import call
 from memory.decisions.services import set_decision
 from tests.hub import McpClient, RestClient
 

@@ -5,9 +5,9 @@ from io import StringIO
 import pytest
 
 from ctxhub.core.kit.caller import Caller
-from ctxhub.core.toolbox.dispatch import call
 from ctxhub.management.commands.setup import Command
 from ctxhub.management.unread_globs import find_unread_globs
+from ctxhub.toolbox.dispatch import call
 from tests.core.stale import write_rows
 from tests.core.test_globs_migrated import FIFTY_ONE, migrate, written_before
 from tests.tables import dump_all

@@ -14,9 +14,9 @@ from django.test.utils import CaptureQueriesContext
 from ctxhub.core.admin.graphs.stacked_chart import Series, stacked_chart
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Event, Project
-from ctxhub.core.toolbox.dispatch import call
 from ctxhub.core.use.queries import list_use
 from ctxhub.core.use.tally import EMPTY_SEARCHES, WRITER, Call, found_nothing
+from ctxhub.toolbox.dispatch import call
 from memory.decisions.services import deprecate_decision, set_decision
 from memory.memories.services import add_memory
 from memory.models import Decision

@@ -8,7 +8,7 @@ import time_machine
 
 from ctxhub.core.events.waiting import LongPoll
 from ctxhub.core.kit.caller import Caller
-from ctxhub.core.toolbox.dispatch import call
+from ctxhub.toolbox.dispatch import call
 from memory.decisions.services import set_decision
 from messaging.messages.services import send_message
 from sessions.sittings.services import save_session

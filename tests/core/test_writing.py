@@ -16,7 +16,7 @@ from ctxhub.core.kit import transactions
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.write_queue import QUEUE, WriteQueue
 from ctxhub.core.models import Agent, Project
-from ctxhub.core.toolbox.dispatch import call
+from ctxhub.toolbox.dispatch import call
 from tests.timing import PATIENCE_SECONDS
 
 pytestmark = [

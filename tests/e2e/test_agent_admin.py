@@ -5,7 +5,7 @@ from playwright.sync_api import Page, expect
 
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Project
-from ctxhub.core.toolbox.dispatch import call
+from ctxhub.toolbox.dispatch import call
 from messaging.models import Message
 from tests.e2e.test_admin import go, save, sign_in
 from tests.hub import LiveHub

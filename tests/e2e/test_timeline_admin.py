@@ -7,7 +7,7 @@ from playwright.sync_api import Page, expect
 
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Project
-from ctxhub.core.toolbox.dispatch import call
+from ctxhub.toolbox.dispatch import call
 from tests.e2e.test_admin import go, sign_in
 from tests.e2e.test_snapshots_admin import LONG, fits
 from tests.hub import LiveHub

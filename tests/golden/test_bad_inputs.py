@@ -14,9 +14,9 @@ from ctxhub.core.accounts.access_tokens import create_token
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import InvalidInput
 from ctxhub.core.models import Project
-from ctxhub.core.toolbox.actions import all_tools
-from ctxhub.core.toolbox.dispatch import call
 from ctxhub.core.webhooks.services import add_webhook
+from ctxhub.toolbox.actions import all_tools
+from ctxhub.toolbox.dispatch import call
 from tests.databases import rolled_back
 from tests.golden.comparing import compare
 from tests.golden.openapi_lines import METHODS, _resolved

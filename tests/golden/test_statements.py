@@ -10,7 +10,7 @@ from django.db import connection
 from pytest_django import Settings
 
 from ctxhub.core.kit.caller import Caller, acting
-from ctxhub.core.toolbox.dispatch import call
+from ctxhub.toolbox.dispatch import call
 from memory.constraints.services import delete_constraint
 from memory.decisions.services import change_decision, replace_decision
 from memory.templates.services import change_template, delete_template, replace_template

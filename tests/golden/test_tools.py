@@ -8,10 +8,10 @@ import pytest
 
 from ctxhub.core.kit.caller import ALL_SCOPES, READ, WRITE, Caller
 from ctxhub.core.models import Project
-from ctxhub.core.toolbox.actions import all_tools
-from ctxhub.core.toolbox.help import help_for
-from ctxhub.core.toolbox.instructions import instructions
-from ctxhub.core.toolbox.tool_list import list_tools
+from ctxhub.toolbox.actions import all_tools
+from ctxhub.toolbox.help import help_for
+from ctxhub.toolbox.instructions import instructions
+from ctxhub.toolbox.tool_list import list_tools
 from tests.golden.comparing import compare
 from tests.golden.readable import readable
 

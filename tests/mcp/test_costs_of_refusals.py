@@ -7,8 +7,8 @@ import pytest
 
 from ctxhub.core.kit.errors import CtxhubError, unknown_word
 from ctxhub.core.kit.tool_names import naming_tools
-from ctxhub.core.toolbox.actions import Action, all_tools, find_tool
-from ctxhub.core.toolbox.dispatch import as_text
+from ctxhub.toolbox.actions import Action, all_tools, find_tool
+from ctxhub.toolbox.dispatch import as_text
 from tests.tokens import o200k
 
 pytestmark = pytest.mark.one_engine

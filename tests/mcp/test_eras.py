@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from ctxhub.core.kit.caller import Caller
-from ctxhub.core.toolbox.instructions import instructions
+from ctxhub.toolbox.instructions import instructions
 from tests.hub import LiveHub, McpClient, Reply
 from tests.timing import PATIENCE_SECONDS
 

@@ -13,9 +13,9 @@ from ctxhub.core.events.mail import count_urgent
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.transactions import write_transaction
 from ctxhub.core.models import Project
-from ctxhub.core.toolbox import dispatch
 from ctxhub.mcp import call_threads
 from ctxhub.mcp.call_threads import THREADS
+from ctxhub.toolbox import dispatch
 from tests.hub import LiveHub, McpClient, RestClient
 from tests.timing import PATIENCE_SECONDS
 

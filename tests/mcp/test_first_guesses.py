@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from ctxhub.core.models import Project
-from ctxhub.core.toolbox.actions import all_tools
+from ctxhub.toolbox.actions import all_tools
 from tests.hub import McpClient
 from tests.mcp.first_guesses import FIRST_GUESSES, HELD_OUT, LEADS_NOWHERE, FirstGuess
 from tests.mcp.wrong_calls import SPENDING, Client, corrected, filled, lost, operation, prepare

@@ -8,9 +8,9 @@ import pytest
 from ctxhub.core.kit.caller import READ, Caller
 from ctxhub.core.kit.tool_names import naming_tools
 from ctxhub.core.models import Project
-from ctxhub.core.toolbox.actions import all_tools
-from ctxhub.core.toolbox.instructions import SENTENCES, instructions
-from ctxhub.core.toolbox.tool_list import CORE
+from ctxhub.toolbox.actions import all_tools
+from ctxhub.toolbox.instructions import SENTENCES, instructions
+from ctxhub.toolbox.tool_list import CORE
 from tests.stdio import stdio_hub
 
 pytestmark = pytest.mark.one_engine

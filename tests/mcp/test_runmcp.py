@@ -13,8 +13,8 @@ from django.core.management import CommandError, call_command
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import InvalidInput, NotAllowed
 from ctxhub.core.models import Project
-from ctxhub.core.toolbox.dispatch import call
 from ctxhub.management.commands.runmcp import admission, find_caller
+from ctxhub.toolbox.dispatch import call
 from tests.stdio import command
 from tests.timing import PATIENCE_SECONDS
 

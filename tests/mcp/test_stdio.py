@@ -119,7 +119,7 @@ os.environ |= {"DJANGO_SETTINGS_MODULE": "ctxhub.settings", "CTXHUB_WEB": "false
 import django
 django.setup()
 from ctxhub.core.kit.caller import Caller
-from ctxhub.core.toolbox.actions import action, tool
+from ctxhub.toolbox.actions import action, tool
 
 tool("noise", "Prints.", otherwise=[(set(), "make")])
 
@@ -206,7 +206,7 @@ PATIENT = f"{DJANGO}stdio.SECONDS_TO_ANSWER = stdio.SECONDS_TO_FLUSH = {PATIENCE
 # Says on stderr when it is at work, and ends when there is a file with the name that follows.
 A_SLOW_TOOL = f"""{PATIENT}
 from ctxhub.core.kit.caller import Caller
-from ctxhub.core.toolbox.actions import action, tool
+from ctxhub.toolbox.actions import action, tool
 from ctxhub.mcp.waiting_calls import WaitingCalls
 
 tool("slow", "Sleeps.", otherwise=[(set(), "sleep")])

@@ -9,14 +9,14 @@ import pytest
 from jsonschema_rs import meta
 
 from ctxhub.core.accounts.access_tokens import create_token
-from ctxhub.core.api.takes import takes
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import InvalidInput, NotAllowed
 from ctxhub.core.models import Project
-from ctxhub.core.toolbox.actions import all_tools
-from ctxhub.core.toolbox.dispatch import as_text, call
-from ctxhub.core.toolbox.tool_list import CORE, ORDER, check_choice, find_call, list_tools
 from ctxhub.mcp.methods import Request, Surface, Work, answer
+from ctxhub.rest.takes import takes
+from ctxhub.toolbox.actions import all_tools
+from ctxhub.toolbox.dispatch import as_text, call
+from ctxhub.toolbox.tool_list import CORE, ORDER, check_choice, find_call, list_tools
 from tests.hub import LiveHub, McpClient
 from tests.probe import probe_tool
 from tests.tokens import o200k

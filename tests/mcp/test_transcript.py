@@ -9,9 +9,9 @@ import pytest
 
 from ctxhub import __version__
 from ctxhub.core.kit.caller import Caller
-from ctxhub.core.toolbox.instructions import instructions
-from ctxhub.core.toolbox.tool_list import list_tools
 from ctxhub.mcp.json_rpc import RpcError, read_message
+from ctxhub.toolbox.instructions import instructions
+from ctxhub.toolbox.tool_list import list_tools
 from tests.golden.comparing import compare
 from tests.hub import McpClient
 from tests.mcp.transcript import CONVERSATIONS, META, Conversation, Message, headers_of

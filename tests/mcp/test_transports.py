@@ -9,8 +9,8 @@ import pytest
 from django.db import OperationalError
 
 from ctxhub.core.kit.caller import Caller
-from ctxhub.core.toolbox import dispatch
 from ctxhub.mcp.json_size import MOST_VALUES
+from ctxhub.toolbox import dispatch
 from tests.hub import McpClient, Reply
 from tests.mcp.transcript import META, MODERN, Message, call, hello, notification, request
 from tests.stdio import answered

@@ -16,12 +16,12 @@ from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import CtxhubError
 from ctxhub.core.kit.tool_names import naming_tools
 from ctxhub.core.models import Project
-from ctxhub.core.toolbox.actions import all_tools
-from ctxhub.core.toolbox.aliases import OTHER_ACTIONS, OTHER_ARGUMENTS, OTHER_CALLS, OTHER_NOUNS
-from ctxhub.core.toolbox.arguments import LONG_LIST, Arguments, Problems
-from ctxhub.core.toolbox.dispatch import call
-from ctxhub.core.toolbox.suggestions import fitting_action
-from ctxhub.core.toolbox.tool_list import find_call
+from ctxhub.toolbox.actions import all_tools
+from ctxhub.toolbox.aliases import OTHER_ACTIONS, OTHER_ARGUMENTS, OTHER_CALLS, OTHER_NOUNS
+from ctxhub.toolbox.arguments import LONG_LIST, Arguments, Problems
+from ctxhub.toolbox.dispatch import call
+from ctxhub.toolbox.suggestions import fitting_action
+from ctxhub.toolbox.tool_list import find_call
 from tests.hub import McpClient
 from tests.mcp.wrong_calls import NOTE, SPENDING, Client, corrected, filled, operation, prepare
 from tests.stdio import stdio_hub

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Protocol
 
 from ctxhub.core.kit.errors import InvalidInput
-from ctxhub.core.toolbox.actions import all_tools, find_tool
+from ctxhub.toolbox.actions import all_tools, find_tool
 
 NOTE = {"title": "Pools", "content": "They leak when a worker is killed."}
 # After these a row that the guesses name is gone, or not what it was.

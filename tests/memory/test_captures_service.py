@@ -9,7 +9,7 @@ from django.db import connection
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import InvalidInput, NotAllowed, NotFound
 from ctxhub.core.models import Event, Project
-from ctxhub.core.toolbox.dispatch import call
+from ctxhub.toolbox.dispatch import call
 from memory.capture.services import capture
 from memory.contexts.services import create_context
 from memory.contexts.suggest import suggest_context

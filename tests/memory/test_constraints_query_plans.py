@@ -10,8 +10,8 @@ from django.test.utils import CaptureQueriesContext
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.clock import now
 from ctxhub.core.models import Category, Layer, Scope, Tag
-from ctxhub.core.toolbox.dispatch import call
 from ctxhub.core.vocabulary.names import register_agent
+from ctxhub.toolbox.dispatch import call
 from memory.constraints.models import digest_of, rank_of
 from memory.models import Constraint, ConstraintScope, ConstraintTag
 from tests.databases import statements_within_cpu_seconds, take_statistics

@@ -11,7 +11,7 @@ from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import InvalidInput, NotFound
 from ctxhub.core.kit.priority import Priority
 from ctxhub.core.models import Agent, Category, Event, Project
-from ctxhub.core.toolbox.dispatch import call
+from ctxhub.toolbox.dispatch import call
 from memory.constraints.queries import constraint_item, get_constraint
 from memory.constraints.services import (
     activate_constraint,

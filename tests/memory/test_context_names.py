@@ -4,7 +4,7 @@ import pytest
 
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.search.similarity import Rarity
-from ctxhub.core.toolbox.dispatch import call
+from ctxhub.toolbox.dispatch import call
 from memory.contexts.suggest import find_name
 from memory.memories.similar import find_keywords
 

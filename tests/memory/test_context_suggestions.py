@@ -7,7 +7,7 @@ import pytest
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import InvalidInput
 from ctxhub.core.search.similarity import Rarity
-from ctxhub.core.toolbox.dispatch import call
+from ctxhub.toolbox.dispatch import call
 from memory.contexts.services import create_context
 from memory.memories.services import add_memory
 from memory.memories.similar import find_keywords

@@ -12,7 +12,7 @@ from django.test.utils import CaptureQueriesContext
 from ctxhub.core.accounts.config import set_config
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import InvalidInput
-from ctxhub.core.toolbox.dispatch import call
+from ctxhub.toolbox.dispatch import call
 from tests.hub import McpClient, RestClient
 
 NOON = datetime(2026, 1, 5, 12, tzinfo=UTC)  # A Monday.

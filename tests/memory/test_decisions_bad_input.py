@@ -8,7 +8,7 @@ import pytest
 from pytest import Subtests  # noqa: PT013  # A name for a type.
 
 from ctxhub.core.kit.listing import make_cursor
-from ctxhub.core.toolbox.actions import Action, all_tools
+from ctxhub.toolbox.actions import Action, all_tools
 from tests.hub import McpClient
 from tests.tables import dump_all
 

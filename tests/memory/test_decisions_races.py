@@ -9,7 +9,7 @@ import pytest
 
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Agent, Event, Project, Scope, StoredAnswer, Tag
-from ctxhub.core.toolbox.dispatch import call
+from ctxhub.toolbox.dispatch import call
 from memory.decisions.services import set_decision
 from memory.models import Decision, DecisionRevision
 from tests.crowd import (

@@ -11,8 +11,8 @@ from ctxhub.core.kit import sql
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.clock import now
 from ctxhub.core.models import Tag
-from ctxhub.core.toolbox.dispatch import call
 from ctxhub.core.vocabulary.names import register_agent
+from ctxhub.toolbox.dispatch import call
 from memory.memories.queries import turns_of
 from memory.models import Context, Memory, MemoryTag
 from tests.databases import statements_within_cpu_seconds, take_statistics

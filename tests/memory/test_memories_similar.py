@@ -8,7 +8,7 @@ import pytest
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import InvalidInput, NotFound
 from ctxhub.core.search.similarity import read_spread
-from ctxhub.core.toolbox.dispatch import call
+from ctxhub.toolbox.dispatch import call
 from memory.memories import similar as similar_memories
 from memory.memories.services import add_memory, delete_memory, update_memory
 from memory.memories.similar import find_similar

@@ -10,7 +10,7 @@ from django.test.utils import CaptureQueriesContext
 
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import Caller
-from ctxhub.core.toolbox.dispatch import call
+from ctxhub.toolbox.dispatch import call
 from memory.models import PadChange, Scratchpad, ScratchpadRevision, Workflow
 from memory.workflows.rows import idle_workflows
 from tests.query_plans import explained, plan_by_indexes, sorts_inside, start_compact

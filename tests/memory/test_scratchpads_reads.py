@@ -8,7 +8,7 @@ import pytest
 from ctxhub.core.kit.answers import MAX_TOKENS, size
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import InvalidInput
-from ctxhub.core.toolbox.dispatch import call
+from ctxhub.toolbox.dispatch import call
 from memory.scratchpads.queries import list_scratchpads
 from memory.scratchpads.services import append_to_scratchpad, update_scratchpad
 from tests.memory.pads import new_workflow, pad_of

@@ -11,7 +11,7 @@ import time_machine
 from ctxhub.core.events.cleanup import cleanup
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Event, Project
-from ctxhub.core.toolbox.dispatch import call
+from ctxhub.toolbox.dispatch import call
 from memory.predictions import learning
 from memory.predictions.models import PredictionOutcome, PredictionWeights
 from memory.retention import clean_snapshots

@@ -15,7 +15,7 @@ from django.test.utils import CaptureQueriesContext
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import InvalidInput, NotAllowed
 from ctxhub.core.models import Event, Project
-from ctxhub.core.toolbox.dispatch import call
+from ctxhub.toolbox.dispatch import call
 from memory.predictions import services
 from memory.predictions.models import PredictionOutcome
 from memory.predictions.predictions import find_stale, list_best, prediction_of

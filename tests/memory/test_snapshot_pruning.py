@@ -13,7 +13,7 @@ from ctxhub.core.events.cleanup import cleanup
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import InvalidInput, NotAllowed
 from ctxhub.core.models import Event, Project, SearchEntry, Tag, Tally
-from ctxhub.core.toolbox.dispatch import call
+from ctxhub.toolbox.dispatch import call
 from memory.predictions.models import PredictionOutcome
 from memory.retention import clean_snapshots
 from memory.snapshots import tiers

@@ -10,7 +10,7 @@ from django.test.utils import CaptureQueriesContext
 
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Project
-from ctxhub.core.toolbox.dispatch import call
+from ctxhub.toolbox.dispatch import call
 from memory.predictions.models import PredictionOutcome, PredictionWeights
 from memory.predictions.statistics import get_stats
 from memory.snapshots.models import ActionType, Snapshot

@@ -12,7 +12,7 @@ from ctxhub.core.events import cleanup
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import InvalidInput, NotAllowed
 from ctxhub.core.models import Event, Project
-from ctxhub.core.toolbox.dispatch import call
+from ctxhub.toolbox.dispatch import call
 from memory.constraints.services import add_constraint
 from memory.retention import clean_snapshots
 from memory.snapshots import tiers as services

@@ -9,7 +9,7 @@ from django.test.utils import CaptureQueriesContext
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import CtxhubError, InvalidInput, NotFound
 from ctxhub.core.models import Project
-from ctxhub.core.toolbox.dispatch import call
+from ctxhub.toolbox.dispatch import call
 from memory.decisions.services import delete_decision
 from memory.models import Relationship, Snapshot
 from memory.relationships.services import relate, unrelate

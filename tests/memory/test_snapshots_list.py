@@ -12,7 +12,7 @@ from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.clock import now
 from ctxhub.core.kit.errors import InvalidInput
 from ctxhub.core.models import Event, Tag
-from ctxhub.core.toolbox.dispatch import call
+from ctxhub.toolbox.dispatch import call
 from memory.models import Snapshot, SnapshotTag
 from tests.memory.snapshots import save, write
 from tests.query_plans import explained, plan_by_indexes, sorts_inside, start_compact

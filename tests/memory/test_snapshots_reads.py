@@ -11,7 +11,7 @@ from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.clock import now
 from ctxhub.core.kit.errors import InvalidInput
 from ctxhub.core.kit.listing import with_rows
-from ctxhub.core.toolbox.dispatch import call
+from ctxhub.toolbox.dispatch import call
 from memory.models import Snapshot
 from memory.snapshots.graph import find_graph
 from tests.memory.snapshots import link, save, write

@@ -14,7 +14,7 @@ from ctxhub.core.kit.inputs import CONTENT_BYTES
 from ctxhub.core.kit.listing import with_arrays
 from ctxhub.core.models import Event, Project
 from ctxhub.core.search.search import search
-from ctxhub.core.toolbox.dispatch import call
+from ctxhub.toolbox.dispatch import call
 from memory.models import Snapshot, SnapshotDependency, SnapshotTag
 from memory.snapshots.queries import get_snapshot, open_snapshots, snapshot_item
 from memory.snapshots.services import delete_snapshot, save_snapshot

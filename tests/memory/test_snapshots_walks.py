@@ -6,7 +6,7 @@ import pytest
 
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import NotFound
-from ctxhub.core.toolbox.dispatch import call
+from ctxhub.toolbox.dispatch import call
 from memory.snapshots.graph import list_chain, list_impact
 from memory.snapshots.services import delete_snapshot
 from tests.databases import take_statistics

@@ -8,8 +8,8 @@ import pytest
 from ctxhub.core.accounts.access_tokens import create_token
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Event, Project
-from ctxhub.core.toolbox.actions import all_tools
-from ctxhub.core.toolbox.tool_list import list_tools
+from ctxhub.toolbox.actions import all_tools
+from ctxhub.toolbox.tool_list import list_tools
 from memory.models import Decision, DecisionTemplate
 from memory.templates.rules import EXAMPLES
 from tests.crowd import ToolCall, over_http

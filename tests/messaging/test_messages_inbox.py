@@ -16,7 +16,7 @@ from ctxhub.core.hub.overview import list_agents
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import InvalidInput, NotFound
 from ctxhub.core.kit.transactions import write_transaction
-from ctxhub.core.toolbox.dispatch import call
+from ctxhub.toolbox.dispatch import call
 from messaging.messages.inbox import list_inbox
 from messaging.messages.queries import list_receipts, list_thread, open_messages
 from messaging.messages.requests import claim_request, finish_request

@@ -7,7 +7,7 @@ import pytest
 
 from ctxhub.core.accounts.access_tokens import create_token
 from ctxhub.core.kit.caller import Caller
-from ctxhub.core.toolbox.dispatch import as_text, call
+from ctxhub.toolbox.dispatch import as_text, call
 from messaging.models import Message
 from tests.hub import LiveHub, McpClient
 from tests.tokens import o200k

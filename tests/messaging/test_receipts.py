@@ -15,8 +15,8 @@ from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.transactions import write_transaction
 from ctxhub.core.models import Agent
-from ctxhub.core.toolbox.dispatch import call
 from ctxhub.core.vocabulary.names import register_agent
+from ctxhub.toolbox.dispatch import call
 from messaging.messages.queries import list_receipts
 from messaging.messages.services import acknowledge_messages, read_messages_of
 from messaging.models import Delivery, Message

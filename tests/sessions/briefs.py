@@ -8,7 +8,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from ctxhub.core.kit.caller import Caller
-from ctxhub.core.toolbox.dispatch import call
+from ctxhub.toolbox.dispatch import call
 from sessions.briefs.rows import SHARES, Candidate
 
 AT = "2026-11-21T10:00:00Z"

@@ -7,7 +7,7 @@ from typing import Any
 from django.test import TestCase
 
 from ctxhub.core.kit.caller import Caller
-from ctxhub.core.toolbox.dispatch import call
+from ctxhub.toolbox.dispatch import call
 from memory.decisions.services import set_decision
 from messaging.models import Delivery
 from sessions.given.models import Briefing, BriefingItem, Writing

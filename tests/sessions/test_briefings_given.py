@@ -12,7 +12,7 @@ from django.test.utils import CaptureQueriesContext
 from ctxhub.core.accounts.config import set_config
 from ctxhub.core.events.cleanup import cleanup
 from ctxhub.core.kit.caller import Caller, Window
-from ctxhub.core.toolbox.dispatch import call
+from ctxhub.toolbox.dispatch import call
 from memory.memories.services import add_memory
 from memory.models import Scratchpad
 from memory.scratchpads.services import create_scratchpad

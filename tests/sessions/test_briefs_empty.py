@@ -7,7 +7,7 @@ from ctxhub.core.kit.caller import READ, Caller
 from ctxhub.core.kit.tool_names import naming_tools
 from ctxhub.core.models import Project
 from ctxhub.core.text.token_count import count_tokens
-from ctxhub.core.toolbox.dispatch import as_text, call
+from ctxhub.toolbox.dispatch import as_text, call
 from memory.decisions.services import delete_decision, set_decision
 from sessions.briefs.brief import EMPTY, FIRST_STEP, NOTE, NOTHING_NEW
 from sessions.sittings.services import save_session

@@ -9,7 +9,7 @@ from ctxhub.core.kit.caller import READ, WRITE, Caller
 from ctxhub.core.kit.errors import InvalidInput, NotAllowed
 from ctxhub.core.models import Project
 from ctxhub.core.text.token_count import count_tokens
-from ctxhub.core.toolbox.dispatch import as_text, call
+from ctxhub.toolbox.dispatch import as_text, call
 from memory.constraints.services import add_constraint
 from memory.decisions.services import set_decision_batch
 from memory.memories.services import add_memory

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from ctxhub.core.kit.clock import EventCursor
 from ctxhub.core.text.token_count import count_tokens
-from ctxhub.core.toolbox.dispatch import as_text
+from ctxhub.toolbox.dispatch import as_text
 from sessions.briefs.brief import LEAST_BUDGET, MOST_BUDGET, SMALL_BUDGET, Briefing, pack_briefing
 from sessions.briefs.packing import FEW_MUSTS, MUSTS, REFUSALS, json_form, pack
 from sessions.briefs.rows import SHARES, Candidate

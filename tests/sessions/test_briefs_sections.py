@@ -11,7 +11,7 @@ from django.test.utils import CaptureQueriesContext
 from ctxhub.core.accounts.projects import create_project
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.text.token_count import count_tokens
-from ctxhub.core.toolbox.dispatch import call
+from ctxhub.toolbox.dispatch import call
 from memory.constraints.services import add_constraint, deactivate_constraint
 from memory.decisions.services import deprecate_decision, set_decision
 from memory.memories.services import add_memory, delete_memory

@@ -9,7 +9,7 @@ import time_machine
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.clock import format_time
 from ctxhub.core.models import Event
-from ctxhub.core.toolbox.dispatch import call
+from ctxhub.toolbox.dispatch import call
 from memory.constraints.services import add_constraint, deactivate_constraint
 from memory.decisions.services import delete_decision, deprecate_decision, set_decision
 from memory.memories.services import add_memory, delete_memory, update_memory

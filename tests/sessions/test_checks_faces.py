@@ -10,8 +10,8 @@ from ctxhub.core.kit.errors import InvalidInput, NotAllowed
 from ctxhub.core.models import Project
 from ctxhub.core.text.invisible import without_invisible
 from ctxhub.core.text.token_count import count_tokens
-from ctxhub.core.toolbox.actions import all_tools
-from ctxhub.core.toolbox.dispatch import as_text, call
+from ctxhub.toolbox.actions import all_tools
+from ctxhub.toolbox.dispatch import as_text, call
 from memory.constraints.services import add_constraint
 from memory.decisions.services import set_decision
 from messaging.messages.services import send_message

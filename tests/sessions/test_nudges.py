@@ -17,7 +17,7 @@ from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.transactions import write_transaction
 from ctxhub.core.models import PathPattern, Project
 from ctxhub.core.text.token_count import count_tokens
-from ctxhub.core.toolbox.dispatch import call
+from ctxhub.toolbox.dispatch import call
 from memory.decisions.services import delete_decision, deprecate_decision
 from messaging.messages.services import send_message
 from messaging.models import Delivery

@@ -11,7 +11,7 @@ from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import InvalidInput
 from ctxhub.core.models import Project
-from ctxhub.core.toolbox.dispatch import call
+from ctxhub.toolbox.dispatch import call
 from sessions.accesses.dependencies import list_dependencies
 from sessions.accesses.services import add_dependency, track_access
 from sessions.models import ResourceDependency

@@ -11,7 +11,7 @@ from django.test.utils import CaptureQueriesContext
 from ctxhub.core.kit.caller import Caller, Window
 from ctxhub.core.kit.errors import InvalidInput, NotAllowed, NotFound
 from ctxhub.core.models import Agent, Event, Project
-from ctxhub.core.toolbox.dispatch import call
+from ctxhub.toolbox.dispatch import call
 from sessions.accesses.files import list_session_resources
 from sessions.accesses.queries import list_accesses
 from sessions.accesses.services import add_dependency, track_access

@@ -15,8 +15,8 @@ from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import Caller, Window
 from ctxhub.core.models import Event
 from ctxhub.core.search.index_check import find_faults
-from ctxhub.core.toolbox.dispatch import call
 from ctxhub.core.vocabulary.names import register_agent
+from ctxhub.toolbox.dispatch import call
 from memory.models import Snapshot
 from sessions import retention as cleaning
 from sessions.accesses.services import track_access

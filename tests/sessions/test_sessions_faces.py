@@ -11,7 +11,7 @@ from ctxhub.core.events import cleanup
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Project
-from ctxhub.core.toolbox.dispatch import call
+from ctxhub.toolbox.dispatch import call
 from sessions.models import AgentSession
 from sessions.sittings.services import save_session
 from tests.databases import rolled_back

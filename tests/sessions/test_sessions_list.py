@@ -14,8 +14,8 @@ from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import InvalidInput, NotFound
 from ctxhub.core.models import Event
 from ctxhub.core.search.reindexing import index_missing
-from ctxhub.core.toolbox.dispatch import call
 from ctxhub.core.vocabulary.names import register_agent
+from ctxhub.toolbox.dispatch import call
 from sessions.models import AgentSession
 from sessions.sittings.restoring import find_last_saved, restore_session
 from sessions.sittings.services import delete_session, save_session

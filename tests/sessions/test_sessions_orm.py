@@ -4,7 +4,7 @@ import pytest
 
 from ctxhub.core.kit.caller import Caller, acting
 from ctxhub.core.models import Event
-from ctxhub.core.toolbox.dispatch import call
+from ctxhub.toolbox.dispatch import call
 from sessions.models import AgentSession, Conversation, WorkspaceState
 from sessions.sittings.services import save_session
 

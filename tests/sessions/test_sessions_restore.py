@@ -12,7 +12,7 @@ from ctxhub.core.kit.caller import Caller, Window
 from ctxhub.core.kit.clock import now
 from ctxhub.core.kit.errors import InvalidInput, NotAllowed, NotFound
 from ctxhub.core.models import Event
-from ctxhub.core.toolbox.dispatch import call
+from ctxhub.toolbox.dispatch import call
 from messaging.messages.services import send_message
 from sessions.models import AgentSession
 from sessions.sittings.contents import StoredConversation, StoredItem

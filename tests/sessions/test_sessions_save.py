@@ -10,7 +10,7 @@ from ctxhub.core.kit.caller import Caller, Window
 from ctxhub.core.kit.errors import Conflict, InvalidInput, NotAllowed, NotFound
 from ctxhub.core.models import Event
 from ctxhub.core.text.token_count import count_tokens
-from ctxhub.core.toolbox.dispatch import call
+from ctxhub.toolbox.dispatch import call
 from sessions.accesses.services import track_access
 from sessions.models import AgentSession, ContextItem, Conversation, SessionResource, WorkspaceState
 from sessions.sittings.restoring import restore_session

@@ -17,7 +17,7 @@ from ctxhub.core.search.analyser import analyse, surface_words
 from ctxhub.core.search.documents import date_words
 from ctxhub.core.search.index_check import find_faults
 from ctxhub.core.search.reindexing import reindex
-from ctxhub.core.toolbox.dispatch import call
+from ctxhub.toolbox.dispatch import call
 from sessions.models import AgentSession, ContextItem
 from sessions.sittings.history import session_document
 from sessions.sittings.restoring import restore_session

@@ -14,7 +14,7 @@ from django.test.utils import CaptureQueriesContext
 from ctxhub.core.accounts.config import set_config
 from ctxhub.core.events import cleanup
 from ctxhub.core.kit.caller import Caller, Window, acting
-from ctxhub.core.toolbox.dispatch import call
+from ctxhub.toolbox.dispatch import call
 from memory.constraints.services import add_constraint
 from memory.decisions.services import (
     change_decision,

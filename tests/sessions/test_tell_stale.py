@@ -14,7 +14,7 @@ from ctxhub.core.accounts.config import set_config
 from ctxhub.core.events import cleanup
 from ctxhub.core.kit import clock as hub_clock
 from ctxhub.core.kit.caller import Caller, Window, acting
-from ctxhub.core.toolbox.dispatch import call
+from ctxhub.toolbox.dispatch import call
 from memory.decisions.history import HISTORY
 from memory.decisions.services import deprecate_decision, set_decision_batch
 from memory.models import Decision

@@ -14,7 +14,7 @@ from ctxhub.core.hub.overview import count_all, summarise_layers
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import CtxhubError, InvalidInput
 from ctxhub.core.models import Agent, Event, Project
-from ctxhub.core.toolbox.dispatch import call
+from ctxhub.toolbox.dispatch import call
 from tests.tables import dump_project
 from tracking.changes.locks import check_lock
 from tracking.changes.queries import list_changes

@@ -18,7 +18,7 @@ from ctxhub.core.kit.errors import Conflict, CtxhubError, InvalidInput, LimitRea
 from ctxhub.core.kit.holder import Holder
 from ctxhub.core.kit.transactions import write_transaction
 from ctxhub.core.models import Agent, Event, Project
-from ctxhub.core.toolbox.dispatch import call
+from ctxhub.toolbox.dispatch import call
 from messaging.models import Message
 from tests.tables import dump_project
 from tests.timing import cpu_seconds

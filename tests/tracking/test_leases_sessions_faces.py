@@ -11,7 +11,7 @@ from ctxhub.core.kit.errors import NotFound
 from ctxhub.core.kit.tool_names import naming_tools
 from ctxhub.core.refusals.services import WRITER
 from ctxhub.core.text.token_count import count_tokens
-from ctxhub.core.toolbox.dispatch import call
+from ctxhub.toolbox.dispatch import call
 from messaging.messages.services import send_message
 from sessions.sittings.services import save_session
 from tests.hub import LiveHub, McpClient, RestClient

@@ -6,9 +6,9 @@ from typing import Any
 from ctxhub.core.kit.background import flush_all
 from ctxhub.core.kit.caller import READ, Caller
 from ctxhub.core.kit.errors import CtxhubError
-from ctxhub.core.toolbox.actions import Action, all_tools
-from ctxhub.core.toolbox.dispatch import call
 from ctxhub.core.use.tally import Call
+from ctxhub.toolbox.actions import Action, all_tools
+from ctxhub.toolbox.dispatch import call
 
 INSIDE = "a\ufeff\u200b\u202eb\r\n\tc\x85\u2028\u2066d\xad \x1b[1m"
 AT_THE_ENDS = "\ufeff x \u200b\n"

@@ -9,9 +9,9 @@ from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import Conflict, LimitReached
 from ctxhub.core.models import Event, Origin, Project, SearchEntry
 from ctxhub.core.search.index_check import find_faults
-from ctxhub.core.toolbox.dispatch import call
 from ctxhub.core.transfer import publishing
 from ctxhub.core.transfer.declaration import exported_kinds
+from ctxhub.toolbox.dispatch import call
 from memory.models import Decision, Memory, Scratchpad
 from tests.transfer.world import add_log, export_of, objects_in, take, written
 

@@ -18,9 +18,9 @@ from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Import, Origin, Project
 from ctxhub.core.search.index_check import find_faults
-from ctxhub.core.toolbox.dispatch import call
 from ctxhub.core.transfer.importing import ALIVE, end_cut_off
 from ctxhub.env import ROOT
+from ctxhub.toolbox.dispatch import call
 from memory.models import Decision
 from tests.stdio import environment
 from tests.transfer.world import export_of, fill, objects_in, take, written

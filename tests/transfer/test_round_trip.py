@@ -16,8 +16,8 @@ from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import CtxhubError
 from ctxhub.core.models import Event, Layer, PathPattern, Project, Tally
 from ctxhub.core.search.index_check import find_faults
-from ctxhub.core.toolbox.dispatch import call
 from ctxhub.core.transfer.declaration import KINDS, exported_kinds
+from ctxhub.toolbox.dispatch import call
 from memory.models import Memory, Scratchpad
 from messaging.models import Message, MessageType
 from tests.properties import SHARED_FIXTURES

@@ -7,8 +7,8 @@ import pytest
 
 from ctxhub.core.accounts.access_tokens import create_token
 from ctxhub.core.accounts.projects import create_project
-from ctxhub.core.api import transfer
 from ctxhub.core.models import Project
+from ctxhub.rest import transfer
 from memory.models import Decision
 from tests.hub import LiveHub, RestClient
 from tests.transfer.world import export_of, objects_in

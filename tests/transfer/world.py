@@ -11,9 +11,9 @@ from ctxhub.core.accounts.config import set_config
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Agent, EmptySearch, Project, Refusal, TokenUse
-from ctxhub.core.toolbox.dispatch import call
 from ctxhub.core.transfer.exporting import lines_of
 from ctxhub.core.transfer.importing import Imported, Target, import_file
+from ctxhub.toolbox.dispatch import call
 from memory.models import Memory
 from sessions.models import AgentSession, Notice, Writing
 

@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from ctxhub.core.api.answers import batch_of
-from ctxhub.core.api.operations import CREATED, lists, performs, reads, shows, writes
-from ctxhub.core.api.takes import takes
-from ctxhub.core.api.views import ProjectViewSet
+from ctxhub.rest.answers import batch_of
+from ctxhub.rest.operations import CREATED, lists, performs, reads, shows, writes
+from ctxhub.rest.takes import takes
+from ctxhub.rest.views import ProjectViewSet
 from tracking.changes import queries, services
 
 

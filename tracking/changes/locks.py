@@ -14,7 +14,7 @@ from ctxhub.core.kit.inputs import clean_from_to
 from ctxhub.core.paths.case import as_written, compared_by
 from ctxhub.core.paths.reading import reader_of
 from ctxhub.core.text.globs import is_glob, matches
-from ctxhub.core.toolbox.argument_types import About, Time
+from ctxhub.toolbox.argument_types import About, Time
 from tracking.changes.queries import last_within_by_another
 from tracking.changes.rows import last_by_another
 from tracking.files.paths import clean_filter

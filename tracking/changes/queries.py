@@ -20,8 +20,8 @@ from ctxhub.core.paths.queries import patterns_of_ref
 from ctxhub.core.paths.reading import reader_in
 from ctxhub.core.text.glob_syntax import is_exempting, not_exempting
 from ctxhub.core.text.globs import is_glob
-from ctxhub.core.toolbox.argument_types import Time, one_of
 from ctxhub.core.vocabulary.names import find_vocabulary
+from ctxhub.toolbox.argument_types import Time, one_of
 from tracking.changes import rows
 from tracking.changes.rows import CHANGES, ChangeQuery, ChangeRow
 from tracking.files.paths import clean_filter

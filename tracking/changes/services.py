@@ -15,8 +15,8 @@ from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.kit.inputs import WORD_LENGTH, clean_choice, clean_name, clean_text, refuse_secret
 from ctxhub.core.kit.transactions import write_transaction
 from ctxhub.core.paths.reading import PathReader, reader_of
-from ctxhub.core.toolbox.batch_writes import BatchAnswer, Items, write_batch
 from ctxhub.core.vocabulary.names import Vocabulary, find_vocabulary, register_words
+from ctxhub.toolbox.batch_writes import BatchAnswer, Items, write_batch
 from tracking.changes.history import HISTORY, count_gone, new_changes
 from tracking.changes.rows import CHANGES, ChangeRow, delete_changes
 from tracking.files.paths import clean_file

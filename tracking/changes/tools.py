@@ -5,8 +5,8 @@ from typing import Annotated
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.limits import OPTIONAL_PATH, PATH
 from ctxhub.core.kit.listing import Listing
-from ctxhub.core.toolbox.actions import action, tool
-from ctxhub.core.toolbox.argument_types import (
+from ctxhub.toolbox.actions import action, tool
+from ctxhub.toolbox.argument_types import (
     NAMES_FILES,
     SINCE,
     About,
@@ -20,8 +20,8 @@ from ctxhub.core.toolbox.argument_types import (
     Says,
     Word,
 )
-from ctxhub.core.toolbox.batch_writes import BatchAnswer
-from ctxhub.core.toolbox.batches import checked_items
+from ctxhub.toolbox.batch_writes import BatchAnswer
+from ctxhub.toolbox.batches import checked_items
 from tracking.changes import locks, services
 from tracking.changes.queries import list_changes
 

@@ -4,11 +4,11 @@ from typing import Annotated
 
 from typing_extensions import TypedDict
 
-from ctxhub.core.api.operations import lists
-from ctxhub.core.api.takes import PageArguments, Takes
-from ctxhub.core.api.views import ProjectViewSet
 from ctxhub.core.kit.limits import OPTIONAL_PATH
-from ctxhub.core.toolbox.argument_types import NAMES_FILES, About
+from ctxhub.rest.operations import lists
+from ctxhub.rest.takes import PageArguments, Takes
+from ctxhub.rest.views import ProjectViewSet
+from ctxhub.toolbox.argument_types import NAMES_FILES, About
 from tracking.files.queries import Resource, list_resources
 
 

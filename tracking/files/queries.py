@@ -16,7 +16,7 @@ from ctxhub.core.kit.listing import PREVIEW_CHARACTERS, Listing, make_cursor, re
 from ctxhub.core.paths.case import as_written, compared_in
 from ctxhub.core.paths.reading import reader_in
 from ctxhub.core.text.globs import matches
-from ctxhub.core.toolbox.argument_types import About, Time, one_of
+from ctxhub.toolbox.argument_types import About, Time, one_of
 from tracking.changes.queries import Kind, change_item
 from tracking.changes.rows import last_changes
 from tracking.files import rows

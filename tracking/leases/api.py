@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from ctxhub.core.api.operations import CREATED_OR_FOUND, deletes, lists, performs, reads, writes
-from ctxhub.core.api.takes import takes
-from ctxhub.core.api.views import ProjectViewSet
 from ctxhub.core.kit.caller import WRITE
+from ctxhub.rest.operations import CREATED_OR_FOUND, deletes, lists, performs, reads, writes
+from ctxhub.rest.takes import takes
+from ctxhub.rest.views import ProjectViewSet
 from tracking.leases import queries
 from tracking.leases.granting import LeaseAnswer, LeasedAnswer
 

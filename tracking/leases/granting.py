@@ -19,8 +19,8 @@ from ctxhub.core.kit.tool_names import operation
 from ctxhub.core.kit.unset import Unset, if_set
 from ctxhub.core.paths.case import as_written, compared_by
 from ctxhub.core.text.globs import matches_all
-from ctxhub.core.toolbox.argument_types import About, Time, one_of
 from ctxhub.core.vocabulary.names import register_agent
+from ctxhub.toolbox.argument_types import About, Time, one_of
 from tracking.leases import rows
 from tracking.leases.history import Verb, record_leases
 from tracking.leases.rows import LEASES, LeaseRow

@@ -20,7 +20,7 @@ from ctxhub.core.paths.case import Compared, as_written, compared_in
 from ctxhub.core.paths.reading import reader_in
 from ctxhub.core.text.globs import is_glob, overlap
 from ctxhub.core.text.plurals import counted
-from ctxhub.core.toolbox.argument_types import About, Time, one_of
+from ctxhub.toolbox.argument_types import About, Time, one_of
 from tracking.changes.queries import whole_numbers
 from tracking.files.paths import clean_filter
 from tracking.leases import rows

@@ -19,7 +19,7 @@ from ctxhub.core.kit.unset import UNSET, Unset
 from ctxhub.core.paths.case import compared_by
 from ctxhub.core.paths.reading import reader_of
 from ctxhub.core.text.globs import overlap
-from ctxhub.core.toolbox.argument_types import About
+from ctxhub.toolbox.argument_types import About
 from tracking.files.paths import clean_patterns
 from tracking.leases import rows
 from tracking.leases.granting import (

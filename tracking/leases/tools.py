@@ -6,8 +6,8 @@ from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.limits import OPTIONAL_PATH, PATH
 from ctxhub.core.kit.listing import Listing
 from ctxhub.core.kit.unset import UNSET, Unset, if_set
-from ctxhub.core.toolbox.actions import action
-from ctxhub.core.toolbox.argument_types import (
+from ctxhub.toolbox.actions import action
+from ctxhub.toolbox.argument_types import (
     NAMES_FILES,
     UNDECLARED,
     About,

@@ -32,9 +32,9 @@ from ctxhub.core.kit.replaced_file import when_replaced
 from ctxhub.core.kit.restored import refuse_other_key
 from ctxhub.core.kit.transactions import try_touch_transaction, write_transaction
 from ctxhub.core.models import AccessToken, Agent, Membership, Project
-from ctxhub.core.toolbox.argument_types import About, Time, one_of
-from ctxhub.core.toolbox.rates import count_request
 from ctxhub.core.vocabulary.names import name_agent
+from ctxhub.toolbox.argument_types import About, Time, one_of
+from ctxhub.toolbox.rates import count_request
 
 PREFIX = "ctx_"
 

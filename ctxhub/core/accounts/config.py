@@ -15,8 +15,8 @@ from ctxhub.core.kit.errors import InvalidInput, shown, shown_all
 from ctxhub.core.kit.likeness import nearest
 from ctxhub.core.kit.transactions import write_transaction
 from ctxhub.core.models import Project
-from ctxhub.core.toolbox.argument_types import About
 from ctxhub.core.vocabulary.names import register_agent
+from ctxhub.toolbox.argument_types import About
 
 
 class Settings(TypedDict):

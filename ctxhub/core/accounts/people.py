@@ -18,7 +18,7 @@ from ctxhub.core.kit.keyset import page_of
 from ctxhub.core.kit.listing import Listing
 from ctxhub.core.kit.transactions import acquire_write_lock, write_transaction
 from ctxhub.core.models import AccessToken, Agent, Membership, Project
-from ctxhub.core.toolbox.argument_types import Time
+from ctxhub.toolbox.argument_types import Time
 
 SUPERUSER = "superuser"
 SCOPES_OF_ROLE = {

@@ -6,15 +6,15 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from typing_extensions import TypedDict
 
-from ctxhub.core.api.operations import lists, operation
-from ctxhub.core.api.takes import PageArguments, Takes, takes
-from ctxhub.core.api.views import ProjectViewSet
 from ctxhub.core.bin.emptying import purge
 from ctxhub.core.bin.queries import BinRow, list_bin
 from ctxhub.core.hub.ref_outcomes import DeletedRow
 from ctxhub.core.hub.undoing import undo_deletions
 from ctxhub.core.kit.caller import ADMIN, READ, WRITE
-from ctxhub.core.toolbox.argument_types import About
+from ctxhub.rest.operations import lists, operation
+from ctxhub.rest.takes import PageArguments, Takes, takes
+from ctxhub.rest.views import ProjectViewSet
+from ctxhub.toolbox.argument_types import About
 
 
 class BinArguments(PageArguments, total=False):

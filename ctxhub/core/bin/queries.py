@@ -15,7 +15,7 @@ from ctxhub.core.kit.keyset import page_of
 from ctxhub.core.kit.listing import Listing, Row
 from ctxhub.core.kit.rows import NOBODY
 from ctxhub.core.text.plurals import counted
-from ctxhub.core.toolbox.argument_types import About, Time, Wrote, one_of
+from ctxhub.toolbox.argument_types import About, Time, Wrote, one_of
 
 STATES = tuple(str(label) for label in BinState.labels)
 COLUMNS = ("id", "ref", "title", "deleted", "until", "by", "along", "state")

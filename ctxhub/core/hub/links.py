@@ -19,7 +19,7 @@ from ctxhub.core.kit.listing import Listing, Row, make_cursor, preview, read_cur
 from ctxhub.core.links import SUMMARY_CHARACTERS, WHOLE_WHY, Asked, Head, Link, ObjectKey
 from ctxhub.core.registry import all_nouns, find_noun, split_ref
 from ctxhub.core.text.sentences import in_one_line
-from ctxhub.core.toolbox.argument_types import About
+from ctxhub.toolbox.argument_types import About
 
 Links = Mapping[ObjectKey, Sequence[Link]]
 """The links of each object."""

@@ -10,7 +10,7 @@ from ctxhub.core.kit.errors import InvalidInput
 from ctxhub.core.kit.listing import Listing
 from ctxhub.core.text.headings import outline
 from ctxhub.core.text.parts import count_lines
-from ctxhub.core.toolbox.argument_types import About, RowsOf
+from ctxhub.toolbox.argument_types import About, RowsOf
 
 COLUMNS = ("level", "text", "line", "size")
 # No answer has room for more: a row costs at least four tokens.

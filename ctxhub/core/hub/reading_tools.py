@@ -17,8 +17,10 @@ from ctxhub.core.kit.inputs import LIST_LENGTH, clean_one_of
 from ctxhub.core.kit.limits import REQUIRED_TEXT
 from ctxhub.core.kit.listing import AnyObject, Listing
 from ctxhub.core.search.search import answer_search
-from ctxhub.core.toolbox.actions import action, tool
-from ctxhub.core.toolbox.argument_types import (
+from ctxhub.core.use import tally
+from ctxhub.core.use.whole import texts_of
+from ctxhub.toolbox.actions import action, tool
+from ctxhub.toolbox.argument_types import (
     AT_MOST_A_PAGE,
     SINCE,
     UNDECLARED,
@@ -35,8 +37,6 @@ from ctxhub.core.toolbox.argument_types import (
     WithAnyTag,
     Words,
 )
-from ctxhub.core.use import tally
-from ctxhub.core.use.whole import texts_of
 
 tool("get", "Open anything by its ref (decision:api/auth).")
 

@@ -13,7 +13,7 @@ from ctxhub.core.kit.inputs import LIST_LENGTH
 from ctxhub.core.kit.listing import Listing
 from ctxhub.core.kit.transactions import write_transaction
 from ctxhub.core.refusals.services import count_refusal
-from ctxhub.core.toolbox.argument_types import About, one_of
+from ctxhub.toolbox.argument_types import About, one_of
 
 COLUMNS = ("ref", "result", "note")
 DELETED, RESTORED = "deleted", "restored"

@@ -16,8 +16,8 @@ from ctxhub.core.kit.caller import ADMIN, READ, WRITE, Caller
 from ctxhub.core.kit.inputs import MAX_LIMIT, clean_one_of
 from ctxhub.core.kit.listing import Listing
 from ctxhub.core.paths import services
-from ctxhub.core.toolbox.actions import action, tool
-from ctxhub.core.toolbox.argument_types import (
+from ctxhub.toolbox.actions import action, tool
+from ctxhub.toolbox.argument_types import (
     AT_MOST_A_PAGE,
     SINCE,
     About,

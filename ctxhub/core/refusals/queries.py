@@ -14,7 +14,7 @@ from ctxhub.core.kit.inputs import clean_moment, clean_one_of
 from ctxhub.core.kit.keyset import page_of
 from ctxhub.core.kit.listing import Listing, Row
 from ctxhub.core.refusals.models import Refusal
-from ctxhub.core.toolbox.argument_types import About, Time, Wrote, one_of
+from ctxhub.toolbox.argument_types import About, Time, Wrote, one_of
 
 CODES = (Conflict.code, NotAllowed.code, LimitReached.code)
 COLUMNS = ("agent", "session", "ref", "code", "count", "first", "last", "note")

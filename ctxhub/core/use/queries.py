@@ -20,8 +20,8 @@ from ctxhub.core.kit.errors import InvalidInput, unknown_word
 from ctxhub.core.kit.inputs import clean_limit, clean_moment, clean_name, clean_one_of, clean_words
 from ctxhub.core.kit.keyset import page_of
 from ctxhub.core.kit.listing import Listing, Row, page_in_memory
-from ctxhub.core.toolbox.argument_types import About, Time
 from ctxhub.core.use.models import EmptySearch
+from ctxhub.toolbox.argument_types import About, Time
 
 USE = Counts(
     "core_tokenuse",

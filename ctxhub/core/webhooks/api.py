@@ -7,14 +7,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from typing_extensions import TypedDict
 
-from ctxhub.core.api.answers import page_of
-from ctxhub.core.api.filters import ordering
-from ctxhub.core.api.operations import operation
-from ctxhub.core.api.pages import Page
-from ctxhub.core.api.takes import ONLY_A_PAGE, Takes
-from ctxhub.core.api.views import ProjectViewSet
 from ctxhub.core.kit.caller import ADMIN
-from ctxhub.core.toolbox.argument_types import About, AsIds, Number, Words
 from ctxhub.core.webhooks.addresses import LONGEST_URL
 from ctxhub.core.webhooks.models import DeliveryStatus, Webhook, WebhookDelivery, WebhookKind
 from ctxhub.core.webhooks.queries import (
@@ -30,6 +23,13 @@ from ctxhub.core.webhooks.queries import (
     webhooks_of,
 )
 from ctxhub.core.webhooks.services import add_webhook, change_webhook, delete_webhook, send_again, send_test
+from ctxhub.rest.answers import page_of
+from ctxhub.rest.filters import ordering
+from ctxhub.rest.operations import operation
+from ctxhub.rest.pages import Page
+from ctxhub.rest.takes import ONLY_A_PAGE, Takes
+from ctxhub.rest.views import ProjectViewSet
+from ctxhub.toolbox.argument_types import About, AsIds, Number, Words
 
 WHOLE = "return=representation"
 PRIORITIES = {"enum": ["low", "medium", "high", "critical"]}

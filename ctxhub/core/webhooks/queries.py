@@ -11,9 +11,9 @@ from ctxhub.core.kit.clock import format_time
 from ctxhub.core.kit.errors import NotFound
 from ctxhub.core.kit.keyset import page_of
 from ctxhub.core.kit.listing import Listing
-from ctxhub.core.toolbox.argument_types import About, Time, one_of
 from ctxhub.core.webhooks.models import DeliveryStatus, Webhook, WebhookDelivery, WebhookKind
 from ctxhub.core.webhooks.sql import Conditions
+from ctxhub.toolbox.argument_types import About, Time, one_of
 
 KINDS = tuple(str(label) for label in WebhookKind.labels)
 STATUSES = tuple(str(label) for label in DeliveryStatus.labels)

@@ -3,7 +3,7 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from ctxhub.core.toolbox.manual import render_manual
+from ctxhub.toolbox.manual import render_manual
 
 
 class Command(BaseCommand):

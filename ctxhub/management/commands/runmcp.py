@@ -14,8 +14,8 @@ from ctxhub.core.kit.caller import ALL_SCOPES, Caller, Window
 from ctxhub.core.kit.errors import CtxhubError, NotAllowed
 from ctxhub.core.kit.inputs import clean_agent
 from ctxhub.core.kit.read_limit import serve_calls
-from ctxhub.core.toolbox.tool_list import check_choice
 from ctxhub.management.projects import find_project
+from ctxhub.toolbox.tool_list import check_choice
 
 
 class Command(BaseCommand):

@@ -22,8 +22,8 @@ from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.models import Project
 from ctxhub.core.templatetags.agents import agent_url
 from ctxhub.core.text.token_count import count_tokens
-from ctxhub.core.toolbox.tool_list import list_tools
 from ctxhub.core.use.queries import empty_searches_between, use_between
+from ctxhub.toolbox.tool_list import list_tools
 
 DEFAULT = "7d"
 OFFERED = ("24h", "7d", "30d")

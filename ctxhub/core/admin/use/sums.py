@@ -11,8 +11,8 @@ from ctxhub.core.admin.graphs.stacked_chart import Series, StackedChart, stacked
 from ctxhub.core.admin.timeline.periods import Period
 from ctxhub.core.kit.buckets import start_of
 from ctxhub.core.kit.frozen import frozen
-from ctxhub.core.toolbox.actions import all_tools
 from ctxhub.core.use.queries import UseRow
+from ctxhub.toolbox.actions import all_tools
 
 TOOLS_SHOWN = 6
 OTHERS = "others"
