@@ -6,8 +6,8 @@ from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import render
 from django.utils import timezone
 
+from ctxhub.console.access import shown_project
 from ctxhub.core.accounts.config import read_config
-from ctxhub.core.admin.access import shown_project
 from ctxhub.core.kit.failures import failure_of, is_outage, is_unwritable, log_failure
 from ctxhub.core.kit.newer_schema import NewerSchema, OlderSchema, refuse_newer_schema, refuse_older_schema
 from ctxhub.core.kit.outcomes import telling_outcome

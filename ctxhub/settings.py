@@ -119,12 +119,12 @@ MIDDLEWARE = [
     "ctxhub.rest.cors.CrossOrigin",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
-    "ctxhub.core.admin.marks.MarkInvisible",
+    "ctxhub.console.marks.MarkInvisible",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
-    "ctxhub.core.admin.known_browsers.KnownBrowsers",
+    "ctxhub.console.known_browsers.KnownBrowsers",
     "ctxhub.middleware.AdminTimeZone",
-    "ctxhub.core.admin.remembered.RememberedProject",
+    "ctxhub.console.remembered.RememberedProject",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
 ]
@@ -173,19 +173,17 @@ STORAGES = {
 UNFOLD: dict[str, Any] = {
     "SITE_TITLE": "ctxhub",
     "SITE_HEADER": "ctxhub",
-    "SITE_SUBHEADER": "ctxhub.core.admin.navigation.subtitle",
+    "SITE_SUBHEADER": "ctxhub.console.navigation.subtitle",
     "SITE_SYMBOL": "hub",
-    "SITE_FAVICONS": [
-        {"rel": "icon", "type": "image/svg+xml", "href": "ctxhub.core.admin.navigation.favicon"}
-    ],
+    "SITE_FAVICONS": [{"rel": "icon", "type": "image/svg+xml", "href": "ctxhub.console.navigation.favicon"}],
     "SITE_URL": None,
-    "SITE_DROPDOWN": "ctxhub.core.admin.navigation.switcher",
-    "SIDEBAR": {"navigation": "ctxhub.core.admin.navigation.sidebar"},
-    "DASHBOARD_CALLBACK": "ctxhub.core.admin.dashboard.add_context",
-    "STYLES": ["ctxhub.core.admin.navigation.stylesheet"],
+    "SITE_DROPDOWN": "ctxhub.console.navigation.switcher",
+    "SIDEBAR": {"navigation": "ctxhub.console.navigation.sidebar"},
+    "DASHBOARD_CALLBACK": "ctxhub.console.dashboard.add_context",
+    "STYLES": ["ctxhub.console.navigation.stylesheet"],
     "SCRIPTS": [
-        "ctxhub.core.admin.navigation.search_script",
-        "ctxhub.core.admin.navigation.palette_script",
+        "ctxhub.console.navigation.search_script",
+        "ctxhub.console.navigation.palette_script",
     ],
     "COLORS": {
         "primary": {

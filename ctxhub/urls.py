@@ -5,8 +5,8 @@ from django.urls import include, path, re_path
 from django.views.decorators.http import require_GET
 from django.views.generic import RedirectView
 
-from ctxhub.core.admin import joining, named_views, palette, search_page
-from ctxhub.core.admin.needs import live
+from ctxhub.console import joining, named_views, palette, search_page
+from ctxhub.console.needs import live
 from ctxhub.health import healthz, readyz
 from ctxhub.rest.views import unknown_address
 

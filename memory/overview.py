@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 from django.db.models.functions import Left
 
-from ctxhub.core.admin import dashboard
-from ctxhub.core.admin.dashboard import Amount, ListUrl, Panel, counting, tallied
+from ctxhub.console import dashboard
+from ctxhub.console.dashboard import Amount, ListUrl, Panel, counting, tallied
 from memory.models import ConstraintStatus, Decision, DecisionStatus, Memory, Workflow
 
 NEWEST_SHOWN = 8

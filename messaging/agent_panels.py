@@ -9,11 +9,11 @@ from django.urls import reverse
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
+from ctxhub.console.agents import AgentButton, agent_buttons, agent_links
+from ctxhub.console.fields import NamesField
+from ctxhub.console.row_panels import AGENT, RowPanel, row_panels
+from ctxhub.console.urls import in_project, list_url
 from ctxhub.core.accounts.agents import with_agent_pk
-from ctxhub.core.admin.agents import AgentButton, agent_buttons, agent_links
-from ctxhub.core.admin.fields import NamesField
-from ctxhub.core.admin.row_panels import AGENT, RowPanel, row_panels
-from ctxhub.core.admin.urls import in_project, list_url
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import WRITE
 from ctxhub.core.kit.frozen import frozen

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 from django.db.models.functions import Left
 
-from ctxhub.core.admin import dashboard
-from ctxhub.core.admin.dashboard import Amount, ListUrl, Panel, counting
+from ctxhub.console import dashboard
+from ctxhub.console.dashboard import Amount, ListUrl, Panel, counting
 from messaging.messages.admin import UNACKED, is_open
 from messaging.messages.models import READ_OWED
 from messaging.models import Delivery, Message

@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 from django.db.models.functions import Left
 
-from ctxhub.core.admin.timeline.periods import Period
-from ctxhub.core.admin.timeline.sources import Account, Additions, Arrow, sources
-from ctxhub.core.admin.urls import row_urls
+from ctxhub.console.timeline.periods import Period
+from ctxhub.console.timeline.sources import Account, Additions, Arrow, sources
+from ctxhub.console.urls import row_urls
 from ctxhub.core.kit.priority import Priority
 from ctxhub.core.models import Project
 from messaging.messages.models import URGENT

@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from ctxhub.core.admin import dashboard
-from ctxhub.core.admin.dashboard import Amount, ListUrl, counting
+from ctxhub.console import dashboard
+from ctxhub.console.dashboard import Amount, ListUrl, counting
 from ctxhub.core.kit import clock
 from tracking.changes.queries import RECENT
 from tracking.models import FileChange, Lease

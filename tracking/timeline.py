@@ -8,9 +8,9 @@ from typing import NamedTuple
 from django.db.models import Count
 from django.db.models.functions import Coalesce
 
-from ctxhub.core.admin.timeline.periods import Period
-from ctxhub.core.admin.timeline.sources import Account, Additions, Bar, sources
-from ctxhub.core.admin.urls import in_project, list_url, row_urls
+from ctxhub.console.timeline.periods import Period
+from ctxhub.console.timeline.sources import Account, Additions, Bar, sources
+from ctxhub.console.urls import in_project, list_url, row_urls
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.models import Project

@@ -13,11 +13,11 @@ from unfold.contrib.filters.admin import ChoicesDropdownFilter
 from unfold.decorators import display
 from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
 
-from ctxhub.core.admin import refs
-from ctxhub.core.admin.base import Menu, person
-from ctxhub.core.admin.columns import PREVIEW_CHARACTERS, PRIORITY_COLOURS, name, preview
-from ctxhub.core.admin.fields import LinesField, NamesField, ProseField
-from ctxhub.core.admin.filters import (
+from ctxhub.console import refs
+from ctxhub.console.base import Menu, person
+from ctxhub.console.columns import PREVIEW_CHARACTERS, PRIORITY_COLOURS, name, preview
+from ctxhub.console.fields import LinesField, NamesField, ProseField
+from ctxhub.console.filters import (
     AgentFilter,
     CategoryFilter,
     LayerFilter,
@@ -25,11 +25,11 @@ from ctxhub.core.admin.filters import (
     ScopeFilter,
     TagFilter,
 )
-from ctxhub.core.admin.logged import EVENTS_STAY
-from ctxhub.core.admin.row_actions import row_action
-from ctxhub.core.admin.service_form import ServiceForm
-from ctxhub.core.admin.stale import PathRowsAdmin, StaleFilter
-from ctxhub.core.admin.text_refs import pages_of_texts
+from ctxhub.console.logged import EVENTS_STAY
+from ctxhub.console.row_actions import row_action
+from ctxhub.console.service_form import ServiceForm
+from ctxhub.console.stale import PathRowsAdmin, StaleFilter
+from ctxhub.console.text_refs import pages_of_texts
 from ctxhub.core.kit.inputs import WORD_LENGTH
 from ctxhub.core.kit.priority import Priority
 from ctxhub.core.templatetags.moments import moment

@@ -12,16 +12,16 @@ from django.utils.safestring import SafeString
 from unfold.decorators import display
 from unfold.widgets import UnfoldAdminTextInputWidget
 
-from ctxhub.core.admin import refs
-from ctxhub.core.admin.base import Menu, person
-from ctxhub.core.admin.columns import preview
-from ctxhub.core.admin.fields import NamesField, ObjectField, ProseField
-from ctxhub.core.admin.filters import AgentFilter, ProjectFilter, TagFilter
-from ctxhub.core.admin.logged import EVENTS_STAY
-from ctxhub.core.admin.pages import NounAdmin
-from ctxhub.core.admin.service_form import ServiceForm
-from ctxhub.core.admin.text_refs import pages_of_texts
-from ctxhub.core.admin.urls import in_project, list_url
+from ctxhub.console import refs
+from ctxhub.console.base import Menu, person
+from ctxhub.console.columns import preview
+from ctxhub.console.fields import NamesField, ObjectField, ProseField
+from ctxhub.console.filters import AgentFilter, ProjectFilter, TagFilter
+from ctxhub.console.logged import EVENTS_STAY
+from ctxhub.console.pages import NounAdmin
+from ctxhub.console.service_form import ServiceForm
+from ctxhub.console.text_refs import pages_of_texts
+from ctxhub.console.urls import in_project, list_url
 from ctxhub.core.kit.caller import WRITE
 from ctxhub.core.kit.inputs import NAME_LENGTH
 from memory.contexts.models import STACK_LENGTH, Context

@@ -16,15 +16,15 @@ from unfold.contrib.filters.admin import ChoicesDropdownFilter
 from unfold.decorators import display
 from unfold.widgets import UnfoldAdminTextInputWidget
 
-from ctxhub.core.admin import refs
-from ctxhub.core.admin.base import Menu, person
-from ctxhub.core.admin.columns import PREVIEW_CHARACTERS, mono, preview
-from ctxhub.core.admin.fields import ProseField
-from ctxhub.core.admin.filters import AgentFilter, LayerFilter, ProjectFilter, ScopeFilter, TagFilter
-from ctxhub.core.admin.logged import EVENTS_STAY
-from ctxhub.core.admin.row_actions import RowAction, row_action
-from ctxhub.core.admin.stale import PathRowsAdmin, StaleFilter
-from ctxhub.core.admin.text_refs import pages_of_texts
+from ctxhub.console import refs
+from ctxhub.console.base import Menu, person
+from ctxhub.console.columns import PREVIEW_CHARACTERS, mono, preview
+from ctxhub.console.fields import ProseField
+from ctxhub.console.filters import AgentFilter, LayerFilter, ProjectFilter, ScopeFilter, TagFilter
+from ctxhub.console.logged import EVENTS_STAY
+from ctxhub.console.row_actions import RowAction, row_action
+from ctxhub.console.stale import PathRowsAdmin, StaleFilter
+from ctxhub.console.text_refs import pages_of_texts
 from ctxhub.core.kit.errors import Conflict
 from memory.decisions.form import DecisionForm
 from memory.decisions.inputs import clean_key

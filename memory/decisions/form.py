@@ -8,8 +8,8 @@ from django import forms
 from django.core.exceptions import ValidationError
 from unfold.widgets import UnfoldAdminRadioSelectWidget, UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
 
-from ctxhub.core.admin.fields import LinesField, NamesField, ObjectField, ProseField, object_change
-from ctxhub.core.admin.service_form import ServiceForm
+from ctxhub.console.fields import LinesField, NamesField, ObjectField, ProseField, object_change
+from ctxhub.console.service_form import ServiceForm
 from ctxhub.core.kit.inputs import NAME_LENGTH
 from memory.decisions.inputs import VERSION_LENGTH
 from memory.decisions.models import DecisionStatus

@@ -7,9 +7,9 @@ from typing import Any
 
 from django.db.models.functions import Left
 
-from ctxhub.core.admin.timeline.periods import Period
-from ctxhub.core.admin.timeline.sources import Account, Additions, sources
-from ctxhub.core.admin.urls import row_urls
+from ctxhub.console.timeline.periods import Period
+from ctxhub.console.timeline.sources import Account, Additions, sources
+from ctxhub.console.urls import row_urls
 from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.models import Event, Project
 from memory.decisions.models import Decision, DecisionRevision

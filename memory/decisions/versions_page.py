@@ -5,8 +5,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from ctxhub.core.admin.fields import LinesField, one_line
-from ctxhub.core.admin.text_diff import Piece, diff
+from ctxhub.console.fields import LinesField, one_line
+from ctxhub.console.text_diff import Piece, diff
 from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.templatetags.agents import SYSTEM
 from memory.decisions.models import DecisionRevision, DecisionStatus, typed_value

@@ -13,18 +13,18 @@ from django.utils.safestring import SafeString
 from unfold.contrib.filters.admin import ChoicesDropdownFilter
 from unfold.decorators import display
 
-from ctxhub.core.admin import refs
-from ctxhub.core.admin.base import Menu, person
-from ctxhub.core.admin.columns import chips, preview
-from ctxhub.core.admin.filters import AgentFilter, ProjectFilter, TagFilter
-from ctxhub.core.admin.graphs.layout import Drawing, tall, wide
-from ctxhub.core.admin.graphs.trees import Graph, Node, worded
-from ctxhub.core.admin.logged import EVENTS_STAY
-from ctxhub.core.admin.markdown import render_markdown
-from ctxhub.core.admin.revisions import Revisions, restore_revision, revisions_page
-from ctxhub.core.admin.stale import PathRowsAdmin, StaleFilter
-from ctxhub.core.admin.text_refs import pages_of_texts
-from ctxhub.core.admin.urls import in_project, list_url
+from ctxhub.console import refs
+from ctxhub.console.base import Menu, person
+from ctxhub.console.columns import chips, preview
+from ctxhub.console.filters import AgentFilter, ProjectFilter, TagFilter
+from ctxhub.console.graphs.layout import Drawing, tall, wide
+from ctxhub.console.graphs.trees import Graph, Node, worded
+from ctxhub.console.logged import EVENTS_STAY
+from ctxhub.console.markdown import render_markdown
+from ctxhub.console.revisions import Revisions, restore_revision, revisions_page
+from ctxhub.console.stale import PathRowsAdmin, StaleFilter
+from ctxhub.console.text_refs import pages_of_texts
+from ctxhub.console.urls import in_project, list_url
 from ctxhub.core.hub.refs import ObjectKey, find_objects
 from ctxhub.core.kit.caller import WRITE
 from ctxhub.core.kit.frozen import frozen

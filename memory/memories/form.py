@@ -7,10 +7,10 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
 
-from ctxhub.core.admin.fields import LinesField, NamesField, ObjectField, ProseField
-from ctxhub.core.admin.filters import NameFilter
-from ctxhub.core.admin.service_form import ServiceForm
-from ctxhub.core.admin.unfold_compat import TextFilter
+from ctxhub.console.fields import LinesField, NamesField, ObjectField, ProseField
+from ctxhub.console.filters import NameFilter
+from ctxhub.console.service_form import ServiceForm
+from ctxhub.console.unfold_compat import TextFilter
 from ctxhub.core.kit.inputs import NAME_LENGTH
 from memory.contexts.models import STACK_LENGTH, Context
 from memory.memories.models import TITLE_LENGTH, Difficulty, Memory, MemoryType

@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ctxhub.core.admin.graphs.line_chart import Line, LineChart, line_chart
-from ctxhub.core.admin.urls import list_url
+from ctxhub.console.graphs.line_chart import Line, LineChart, line_chart
+from ctxhub.console.urls import list_url
 from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.models import Project
 from memory.predictions.learning import Week, get_weeks

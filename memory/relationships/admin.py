@@ -15,14 +15,14 @@ from unfold.contrib.filters.admin import ChoicesDropdownFilter
 from unfold.decorators import display
 from unfold.widgets import UnfoldAdminIntegerFieldWidget, UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
 
-from ctxhub.core.admin.access import chosen_project, shown_project_ids
-from ctxhub.core.admin.base import Menu, person
-from ctxhub.core.admin.columns import mono, preview, time_in_full
-from ctxhub.core.admin.filters import AgentFilter, ProjectFilter
-from ctxhub.core.admin.graphs.trees import Node, worded
-from ctxhub.core.admin.lists import FilteredList
-from ctxhub.core.admin.logged import LoggedAdmin
-from ctxhub.core.admin.service_form import ServiceForm
+from ctxhub.console.access import chosen_project, shown_project_ids
+from ctxhub.console.base import Menu, person
+from ctxhub.console.columns import mono, preview, time_in_full
+from ctxhub.console.filters import AgentFilter, ProjectFilter
+from ctxhub.console.graphs.trees import Node, worded
+from ctxhub.console.lists import FilteredList
+from ctxhub.console.logged import LoggedAdmin
+from ctxhub.console.service_form import ServiceForm
 from ctxhub.core.hub.refs import ObjectKey, find_objects
 from ctxhub.core.kit.caller import WRITE
 from ctxhub.core.kit.errors import CtxhubError

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 from django.db.models import Q
 from django.http import Http404
 
-from ctxhub.core.admin import refs
-from ctxhub.core.admin.graphs.layout import rows_of
-from ctxhub.core.admin.graphs.trees import Branch, Graph, Link, Node, Tie, ties_of, worded
-from ctxhub.core.admin.links import OwnGraph, own_graphs, section_of
-from ctxhub.core.admin.search_hits import display_of
+from ctxhub.console import refs
+from ctxhub.console.graphs.layout import rows_of
+from ctxhub.console.graphs.trees import Branch, Graph, Link, Node, Tie, ties_of, worded
+from ctxhub.console.links import OwnGraph, own_graphs, section_of
+from ctxhub.console.search_hits import display_of
 from ctxhub.core.hub.refs import ObjectKey
 from ctxhub.core.kit.frozen import frozen
 from memory.relationships.models import RELATION_WORDS, Relation, Relationship

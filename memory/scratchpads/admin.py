@@ -10,18 +10,18 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from unfold.decorators import display
 
-from ctxhub.core.admin.base import Menu, person
-from ctxhub.core.admin.columns import agent_name, preview
-from ctxhub.core.admin.filters import AgentFilter, ProjectFilter
-from ctxhub.core.admin.find import find_in
-from ctxhub.core.admin.logged import EVENTS_STAY
-from ctxhub.core.admin.markdown import hidden_note, read_markdown
-from ctxhub.core.admin.numbered_lines import numbered_lines
-from ctxhub.core.admin.pages import NounAdmin
-from ctxhub.core.admin.revisions import revisions_page
-from ctxhub.core.admin.row_panels import panels_of
-from ctxhub.core.admin.text_refs import pages_of_texts
-from ctxhub.core.admin.unfold_compat import TextFilter
+from ctxhub.console.base import Menu, person
+from ctxhub.console.columns import agent_name, preview
+from ctxhub.console.filters import AgentFilter, ProjectFilter
+from ctxhub.console.find import find_in
+from ctxhub.console.logged import EVENTS_STAY
+from ctxhub.console.markdown import hidden_note, read_markdown
+from ctxhub.console.numbered_lines import numbered_lines
+from ctxhub.console.pages import NounAdmin
+from ctxhub.console.revisions import revisions_page
+from ctxhub.console.row_panels import panels_of
+from ctxhub.console.text_refs import pages_of_texts
+from ctxhub.console.unfold_compat import TextFilter
 from ctxhub.core.kit.caller import WRITE
 from ctxhub.core.kit.inputs import read_id
 from memory.scratchpads.form import AppendForm, NewPadForm, PadForm

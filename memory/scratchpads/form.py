@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from django import forms
 from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
 
-from ctxhub.core.admin.fields import ProseField
-from ctxhub.core.admin.service_form import ServiceForm
-from ctxhub.core.admin.text_diff import Piece, diff
+from ctxhub.console.fields import ProseField
+from ctxhub.console.service_form import ServiceForm
+from ctxhub.console.text_diff import Piece, diff
 from ctxhub.core.kit.inputs import NAME_LENGTH
 from ctxhub.core.text.lines import with_line_ends_of
 from memory.workflows.models import Workflow

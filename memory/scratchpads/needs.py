@@ -5,7 +5,7 @@ from datetime import datetime
 
 from django.urls import reverse
 
-from ctxhub.core.admin.needs.sources import SHOWN, Ago, Found, Link, Name, Need, Part, Reader, sources
+from ctxhub.console.needs.sources import SHOWN, Ago, Found, Link, Name, Need, Part, Reader, sources
 from ctxhub.core.kit import sql
 from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.kit.inputs import CONTENT_BYTES

@@ -9,8 +9,8 @@ from django.db.models import BigIntegerField, CharField, F, OuterRef, QuerySet, 
 from django.db.models.functions import Coalesce
 from django.http import HttpRequest
 
-from ctxhub.core.admin.base import ProjectAdmin, person
-from ctxhub.core.admin.revisions import Revisions, restore_revision
+from ctxhub.console.base import ProjectAdmin, person
+from ctxhub.console.revisions import Revisions, restore_revision
 from memory.scratchpads.form import AppendForm
 from memory.scratchpads.models import PadChange, Scratchpad, ScratchpadRevision
 from memory.scratchpads.queries import find_revision, find_revisions

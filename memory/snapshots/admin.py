@@ -12,20 +12,20 @@ from unfold.contrib.filters.admin import ChoicesDropdownFilter
 from unfold.decorators import display
 from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
 
+from ctxhub.console import refs
+from ctxhub.console.access import access_of
+from ctxhub.console.base import Menu, person
+from ctxhub.console.columns import chips, preview
+from ctxhub.console.fields import NamesField, ObjectField, ProseField
+from ctxhub.console.filters import AgentFilter, ProjectFilter, TagFilter
+from ctxhub.console.logged import EVENTS_STAY
+from ctxhub.console.markdown import render_markdown
+from ctxhub.console.pages import NounAdmin
+from ctxhub.console.project_pages import ProjectPagesAdmin
+from ctxhub.console.service_form import ServiceForm, sentence
+from ctxhub.console.text_refs import pages_of_texts
+from ctxhub.console.unfold_compat import DropdownFilter, TextFilter
 from ctxhub.core.accounts.people import find_person
-from ctxhub.core.admin import refs
-from ctxhub.core.admin.access import access_of
-from ctxhub.core.admin.base import Menu, person
-from ctxhub.core.admin.columns import chips, preview
-from ctxhub.core.admin.fields import NamesField, ObjectField, ProseField
-from ctxhub.core.admin.filters import AgentFilter, ProjectFilter, TagFilter
-from ctxhub.core.admin.logged import EVENTS_STAY
-from ctxhub.core.admin.markdown import render_markdown
-from ctxhub.core.admin.pages import NounAdmin
-from ctxhub.core.admin.project_pages import ProjectPagesAdmin
-from ctxhub.core.admin.service_form import ServiceForm, sentence
-from ctxhub.core.admin.text_refs import pages_of_texts
-from ctxhub.core.admin.unfold_compat import DropdownFilter, TextFilter
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import ADMIN
 from ctxhub.core.kit.errors import CtxhubError

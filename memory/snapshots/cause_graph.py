@@ -5,9 +5,9 @@ from collections.abc import Iterator, Sequence
 from django.http import Http404
 from django.urls import reverse
 
-from ctxhub.core.admin.graphs.layout import CLOSE, Drawing, tall, wide
-from ctxhub.core.admin.graphs.trees import Branch, Graph, Link, Node, Tie
-from ctxhub.core.admin.links import OwnGraph, own_graphs
+from ctxhub.console.graphs.layout import CLOSE, Drawing, tall, wide
+from ctxhub.console.graphs.trees import Branch, Graph, Link, Node, Tie
+from ctxhub.console.links import OwnGraph, own_graphs
 from ctxhub.core.kit.errors import NotFound
 from ctxhub.core.kit.frozen import frozen
 from memory.snapshots.causes import CAUSED_BY

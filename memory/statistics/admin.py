@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING
 
 from django.urls import reverse
 
-from ctxhub.core.admin.graphs.line_chart import LineChart
-from ctxhub.core.admin.graphs.step_chart import step_chart
-from ctxhub.core.admin.timeline.periods import Period
-from ctxhub.core.admin.use.changed import Changed, most_changed_of
+from ctxhub.console.graphs.line_chart import LineChart
+from ctxhub.console.graphs.step_chart import step_chart
+from ctxhub.console.timeline.periods import Period
+from ctxhub.console.use.changed import Changed, most_changed_of
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.models import Project

@@ -11,12 +11,12 @@ from django.utils.safestring import SafeString
 from unfold.decorators import display
 from unfold.widgets import UnfoldAdminTextInputWidget
 
-from ctxhub.core.admin.base import Menu, person
-from ctxhub.core.admin.columns import chips, mono, time_in_full
-from ctxhub.core.admin.fields import LinesField, NamesField, ObjectField
-from ctxhub.core.admin.filters import AgentFilter, ProjectFilter
-from ctxhub.core.admin.logged import LoggedAdmin
-from ctxhub.core.admin.service_form import ServiceForm
+from ctxhub.console.base import Menu, person
+from ctxhub.console.columns import chips, mono, time_in_full
+from ctxhub.console.fields import LinesField, NamesField, ObjectField
+from ctxhub.console.filters import AgentFilter, ProjectFilter
+from ctxhub.console.logged import LoggedAdmin
+from ctxhub.console.service_form import ServiceForm
 from ctxhub.core.kit.errors import Conflict
 from ctxhub.core.kit.inputs import NAME_LENGTH, clean_name
 from memory.templates.models import DecisionTemplate

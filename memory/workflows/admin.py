@@ -14,17 +14,17 @@ from django.utils.safestring import SafeString
 from unfold.decorators import display
 from unfold.widgets import UnfoldAdminTextInputWidget
 
-from ctxhub.core.admin.base import Menu, person
-from ctxhub.core.admin.columns import preview
-from ctxhub.core.admin.fields import ObjectField
-from ctxhub.core.admin.filters import AgentFilter, ProjectFilter
-from ctxhub.core.admin.indexed import found_ids
-from ctxhub.core.admin.logged import EVENTS_STAY
-from ctxhub.core.admin.pages import NounAdmin
-from ctxhub.core.admin.row_actions import row_action
-from ctxhub.core.admin.service_form import ServiceForm
-from ctxhub.core.admin.unfold_compat import DropdownFilter
-from ctxhub.core.admin.urls import in_project, list_url
+from ctxhub.console.base import Menu, person
+from ctxhub.console.columns import preview
+from ctxhub.console.fields import ObjectField
+from ctxhub.console.filters import AgentFilter, ProjectFilter
+from ctxhub.console.indexed import found_ids
+from ctxhub.console.logged import EVENTS_STAY
+from ctxhub.console.pages import NounAdmin
+from ctxhub.console.row_actions import row_action
+from ctxhub.console.service_form import ServiceForm
+from ctxhub.console.unfold_compat import DropdownFilter
+from ctxhub.console.urls import in_project, list_url
 from ctxhub.core.kit.caller import WRITE
 from ctxhub.core.kit.inputs import NAME_LENGTH
 from ctxhub.core.templatetags.moments import moment

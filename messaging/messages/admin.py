@@ -12,16 +12,16 @@ from django.utils.safestring import SafeString
 from unfold.contrib.filters.admin import ChoicesDropdownFilter
 from unfold.decorators import display
 
+from ctxhub.console.access import access_of, chosen_project
+from ctxhub.console.base import Menu, person
+from ctxhub.console.columns import PREVIEW_CHARACTERS, PRIORITY_COLOURS, agent_cell, agent_chips, preview
+from ctxhub.console.filters import NameFilter, ProjectFilter
+from ctxhub.console.logged import EVENTS_STAY
+from ctxhub.console.pages import NounAdmin
+from ctxhub.console.service_form import sentence
+from ctxhub.console.unfold_compat import DropdownFilter, TextFilter
+from ctxhub.console.urls import next_url
 from ctxhub.core.accounts.agents import with_agent_pk
-from ctxhub.core.admin.access import access_of, chosen_project
-from ctxhub.core.admin.base import Menu, person
-from ctxhub.core.admin.columns import PREVIEW_CHARACTERS, PRIORITY_COLOURS, agent_cell, agent_chips, preview
-from ctxhub.core.admin.filters import NameFilter, ProjectFilter
-from ctxhub.core.admin.logged import EVENTS_STAY
-from ctxhub.core.admin.pages import NounAdmin
-from ctxhub.core.admin.service_form import sentence
-from ctxhub.core.admin.unfold_compat import DropdownFilter, TextFilter
-from ctxhub.core.admin.urls import next_url
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import WRITE
 from ctxhub.core.kit.errors import CtxhubError, NotAllowed

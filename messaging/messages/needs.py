@@ -5,8 +5,8 @@ from datetime import datetime, timedelta
 
 from django.urls import reverse
 
-from ctxhub.core.admin.needs import sources
-from ctxhub.core.admin.needs.sources import (
+from ctxhub.console.needs import sources
+from ctxhub.console.needs.sources import (
     SHOWN,
     Ago,
     Button,

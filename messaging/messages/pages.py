@@ -11,15 +11,15 @@ from django.db.models import Count, Q
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget, UnfoldBooleanSwitchWidget
 
+from ctxhub.console.access import access_of
+from ctxhub.console.base import ProjectAdmin, person
+from ctxhub.console.columns import PRIORITY_COLOURS
+from ctxhub.console.fields import NamesField, ProseField
+from ctxhub.console.links import links_panel
+from ctxhub.console.service_form import ServiceForm
+from ctxhub.console.text_refs import Pages, pages_of_texts
 from ctxhub.core.accounts.agents import ids_of_names, is_agent_name, known_agents
 from ctxhub.core.accounts.people import find_person
-from ctxhub.core.admin.access import access_of
-from ctxhub.core.admin.base import ProjectAdmin, person
-from ctxhub.core.admin.columns import PRIORITY_COLOURS
-from ctxhub.core.admin.fields import NamesField, ProseField
-from ctxhub.core.admin.links import links_panel
-from ctxhub.core.admin.service_form import ServiceForm
-from ctxhub.core.admin.text_refs import Pages, pages_of_texts
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import WRITE
 from ctxhub.core.kit.errors import InvalidInput

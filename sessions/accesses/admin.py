@@ -7,8 +7,8 @@ from django.utils.safestring import SafeString
 from unfold.contrib.filters.admin import ChoicesDropdownFilter
 from unfold.decorators import display
 
-from ctxhub.core.admin.columns import mono, time_in_full
-from ctxhub.core.admin.filters import AgentFilter, ProjectFilter
+from ctxhub.console.columns import mono, time_in_full
+from ctxhub.console.filters import AgentFilter, ProjectFilter
 from ctxhub.core.templatetags.moments import moment
 from sessions.accesses.models import Access, ResourceDependency
 from sessions.sittings.admin import SessionFilter

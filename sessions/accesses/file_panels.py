@@ -5,8 +5,8 @@ from typing import Any
 
 from django.db.models import F
 
-from ctxhub.core.admin.row_panels import RowPanel
-from ctxhub.core.admin.urls import list_url
+from ctxhub.console.row_panels import RowPanel
+from ctxhub.console.urls import list_url
 from sessions.accesses.models import Access, ResourceDependency
 from tracking.files.admin import file_panels
 from tracking.models import Resource

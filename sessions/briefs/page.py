@@ -8,10 +8,10 @@ from django import forms
 from django.utils import timezone
 from unfold.widgets import UnfoldAdminIntegerFieldWidget, UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
 
+from ctxhub.console import refs
+from ctxhub.console.fields import LinesField, MomentInput
+from ctxhub.console.service_form import sentence
 from ctxhub.core.accounts.agents import ids_of_names, known_agents
-from ctxhub.core.admin import refs
-from ctxhub.core.admin.fields import LinesField, MomentInput
-from ctxhub.core.admin.service_form import sentence
 from ctxhub.core.events.mail import count_urgent
 from ctxhub.core.kit.answers import size
 from ctxhub.core.kit.caller import READ, Caller

@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ctxhub.console.service_form import sentence
 from ctxhub.core.accounts.agents import known_agents
-from ctxhub.core.admin.service_form import sentence
 from ctxhub.core.kit.caller import READ, Caller
 from ctxhub.core.kit.errors import CtxhubError
 from ctxhub.core.kit.frozen import frozen

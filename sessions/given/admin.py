@@ -11,13 +11,13 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from unfold.decorators import display
 
-from ctxhub.core.admin.access import shown_project_ids
-from ctxhub.core.admin.agents import agent_links
-from ctxhub.core.admin.base import Menu
-from ctxhub.core.admin.filters import AgentFilter, ProjectFilter
-from ctxhub.core.admin.project_pages import ProjectPagesAdmin
-from ctxhub.core.admin.unfold_compat import DropdownFilter
-from ctxhub.core.admin.urls import list_url
+from ctxhub.console.access import shown_project_ids
+from ctxhub.console.agents import agent_links
+from ctxhub.console.base import Menu
+from ctxhub.console.filters import AgentFilter, ProjectFilter
+from ctxhub.console.project_pages import ProjectPagesAdmin
+from ctxhub.console.unfold_compat import DropdownFilter
+from ctxhub.console.urls import list_url
 from ctxhub.core.kit.inputs import read_id
 from ctxhub.core.models import Agent, Project
 from ctxhub.core.registry import find_noun

@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 from django.urls import reverse
 
+from ctxhub.console.use.page import Unread, unread
 from ctxhub.core.accounts.config import read_config
-from ctxhub.core.admin.use.page import Unread, unread
 from ctxhub.core.kit import clock, sql
 from ctxhub.core.models import Project
 from memory.decisions.models import DecisionStatus

@@ -8,10 +8,10 @@ from django.core.paginator import Page, Paginator
 from django.db.models import Max
 from django.utils import timezone
 
+from ctxhub.console import refs
+from ctxhub.console.urls import in_project
 from ctxhub.core import registry
 from ctxhub.core.accounts.agents import known_agents
-from ctxhub.core.admin import refs
-from ctxhub.core.admin.urls import in_project
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.models import Project

@@ -5,8 +5,8 @@ from typing import Any
 from django.db.models import Count
 from django.urls import reverse
 
-from ctxhub.core.admin.row_panels import AGENT, RowPanel, row_panels
-from ctxhub.core.admin.urls import list_url
+from ctxhub.console.row_panels import AGENT, RowPanel, row_panels
+from ctxhub.console.urls import list_url
 from ctxhub.core.kit.frozen import frozen
 from sessions.given.models import Briefing, BriefingItem
 

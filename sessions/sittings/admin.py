@@ -12,14 +12,14 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from unfold.decorators import display
 
-from ctxhub.core.admin.base import Menu, person
-from ctxhub.core.admin.columns import PREVIEW_CHARACTERS, preview
-from ctxhub.core.admin.filters import AgentFilter, ProjectFilter
-from ctxhub.core.admin.logged import EVENTS_STAY
-from ctxhub.core.admin.numbered_lines import numbered_lines
-from ctxhub.core.admin.pages import NounAdmin
-from ctxhub.core.admin.text_refs import pages_of_texts
-from ctxhub.core.admin.unfold_compat import DropdownFilter, TextFilter
+from ctxhub.console.base import Menu, person
+from ctxhub.console.columns import PREVIEW_CHARACTERS, preview
+from ctxhub.console.filters import AgentFilter, ProjectFilter
+from ctxhub.console.logged import EVENTS_STAY
+from ctxhub.console.numbered_lines import numbered_lines
+from ctxhub.console.pages import NounAdmin
+from ctxhub.console.text_refs import pages_of_texts
+from ctxhub.console.unfold_compat import DropdownFilter, TextFilter
 from ctxhub.core.kit.inputs import read_id
 from ctxhub.core.templatetags.moments import moment
 from ctxhub.core.text.plurals import counted

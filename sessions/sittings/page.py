@@ -9,8 +9,8 @@ from django.core.paginator import Page, Paginator
 from django.db.models.functions import Coalesce, Left
 from django.urls import reverse
 
-from ctxhub.core.admin.refs import page_of_row
-from ctxhub.core.admin.urls import list_url
+from ctxhub.console.refs import page_of_row
+from ctxhub.console.urls import list_url
 from ctxhub.core.events.log import note_of
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.clock import format_time

@@ -4,8 +4,8 @@ from typing import Any
 
 from django.db.models.functions import Left
 
-from ctxhub.core.admin.row_panels import AGENT, RowPanel, row_panels
-from ctxhub.core.admin.urls import list_url
+from ctxhub.console.row_panels import AGENT, RowPanel, row_panels
+from ctxhub.console.urls import list_url
 from sessions.sittings.models import AgentSession
 from sessions.windows.live import find_windows
 

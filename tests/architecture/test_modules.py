@@ -30,6 +30,8 @@ OTHERS = (
 MODULES = ("models", "rows", "queries", "history", "services", "tools", "api", "admin")
 MOST_MODULES, MOST_LINES = 14, 400
 DECISIONS = sorted(str(path.relative_to(ROOT)) for path in (ROOT / "docs/decisions").glob("*.md"))
+PACKAGES = ("console", "core", "importers", "mcp", "rest", "toolbox")
+MOST_FOLDERS = 3
 SUBJECTS = (
     "bin",
     "kit",
@@ -41,11 +43,8 @@ SUBJECTS = (
     "paths",
     "refusals",
     "use",
-    "toolbox",
     "hub",
     "transfer",
-    "api",
-    "admin",
     "webhooks",
     "records",
 )
@@ -77,6 +76,17 @@ def test_a_noun_has_a_docstring(folder: str) -> None:
 @pytest.mark.parametrize("subject", SUBJECTS)
 def test_each_subject_of_core_has_a_docstring(subject: str) -> None:
     assert (ROOT / "ctxhub/core" / subject / "__init__.py").read_text().startswith('"""')
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_each_package_has_a_docstring(package: str) -> None:
+    assert (ROOT / "ctxhub" / package / "__init__.py").read_text().startswith('"""')
+
+
+@pytest.mark.parametrize("app", [*APPS, "ctxhub/core", "ctxhub/console", "ctxhub/rest", "ctxhub/toolbox"])
+def test_no_module_is_deep(app: str) -> None:
+    folders = {file.relative_to(ROOT / app).parent for file in (ROOT / app).rglob("*.py")}
+    assert [str(folder) for folder in folders if len(folder.parts) >= MOST_FOLDERS] == []
 
 
 def test_core_has_no_other_packages() -> None:

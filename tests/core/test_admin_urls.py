@@ -3,7 +3,7 @@
 import pytest
 from django.urls import reverse, set_script_prefix
 
-from ctxhub.core.admin.urls import row_urls
+from ctxhub.console.urls import row_urls
 
 
 @pytest.mark.parametrize("view", ["core_agent_change", "messaging_message_read"])

@@ -11,8 +11,8 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
+from ctxhub.console import data
 from ctxhub.core.accounts.projects import create_project
-from ctxhub.core.admin import data
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import HubRecord, Import, Project

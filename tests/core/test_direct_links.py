@@ -10,8 +10,8 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from ctxhub.core.admin import links as panel
-from ctxhub.core.admin.refs import pages_of
+from ctxhub.console import links
+from ctxhub.console.refs import pages_of
 from ctxhub.core.hub.direct_links import DirectLinks, find_direct_links
 from ctxhub.core.hub.refs import find_keys
 from ctxhub.core.kit.caller import Caller
@@ -105,7 +105,7 @@ def test_every_line_leads_from_the_holder_in_the_words_of_the_holder(ada: Caller
             key = find_keys(ada.project_id, [ref])[ref]
             found = links_of(ada, ref)
             assert found is not None
-            lines = panel._links(key, found).drawings[0].lines
+            lines = links._links(key, found).drawings[0].lines
             assert (holder, words, other) in {
                 (link.source, link.words, link.target) for line in lines for link in line.tie.links
             }
@@ -127,7 +127,7 @@ def test_two_links_with_one_neighbour_are_one_line_of_two_sentences(ada: Caller)
     assert said(ada, plan) == ([(plan, "is blocked by", note), (plan, "is needed by", note)], [])
     found = links_of(ada, plan)
     assert found is not None
-    [line] = panel._links(find_keys(ada.project_id, [plan])[plan], found).drawings[0].lines
+    [line] = links._links(find_keys(ada.project_id, [plan])[plan], found).drawings[0].lines
     assert (line.strength, len(line.arrows)) == ("+1", 1)
 
 

@@ -6,7 +6,7 @@ import pytest
 from django.contrib import admin
 from django.test import Client
 
-from ctxhub.core.admin.base import ProjectAdmin
+from ctxhub.console.base import ProjectAdmin
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Project, SignInFailure
 from memory.decisions.services import set_decision

@@ -2,7 +2,7 @@
 
 import pytest
 
-from ctxhub.core.admin.graphs.layer_chart import layer_chart
+from ctxhub.console.graphs.layer_chart import layer_chart
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Project
 from memory.constraints.services import add_constraint

@@ -9,8 +9,8 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
+from ctxhub.console.filters import NAMES_OFFERED
 from ctxhub.core.accounts.config import set_config
-from ctxhub.core.admin.filters import NAMES_OFFERED
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Agent, Event, Project
 from ctxhub.toolbox.dispatch import call

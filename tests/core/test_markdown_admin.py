@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ctxhub.core.admin.code_colours import CHARACTERS_COLOURED, CLASSES, NAMED
-from ctxhub.core.admin.markdown import (
+from ctxhub.console.code_colours import CHARACTERS_COLOURED, CLASSES, NAMED
+from ctxhub.console.markdown import (
     ATTRIBUTES,
     CHARACTERS_RENDERED,
     LINES_RENDERED,

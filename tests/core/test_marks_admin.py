@@ -6,7 +6,7 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from ctxhub.core.admin.marks import marked_page
+from ctxhub.console.marks import marked_page
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Project, Tag
 from memory.decisions.services import set_decision

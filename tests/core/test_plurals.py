@@ -2,8 +2,8 @@
 
 import pytest
 
+from ctxhub.console.graphs.layer_chart import Bar
 from ctxhub.core import registry
-from ctxhub.core.admin.graphs.layer_chart import Bar
 from ctxhub.core.events.cleanup import in_words, retention_rules
 from ctxhub.core.hub.overview import summarise_layers
 from ctxhub.core.kit.caller import Caller

@@ -4,8 +4,8 @@ import pytest
 from django.contrib import admin
 from django.test import Client
 
-from ctxhub.core.admin import refs
-from ctxhub.core.admin.logged import LoggedAdmin
+from ctxhub.console import refs
+from ctxhub.console.logged import LoggedAdmin
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Project
 from memory.constraints.services import add_constraint

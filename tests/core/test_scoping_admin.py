@@ -9,9 +9,9 @@ from django.db.models import Model
 from django.test import Client, RequestFactory
 from django.urls import reverse
 
+from ctxhub.console.base import ProjectAdmin
 from ctxhub.core.accounts.access_tokens import create_token
 from ctxhub.core.accounts.projects import invite
-from ctxhub.core.admin.base import ProjectAdmin
 from ctxhub.core.hub.deleting import delete_refs
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import Caller

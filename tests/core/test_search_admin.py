@@ -12,7 +12,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext, override_settings
 from django.utils.html import strip_tags
 
-from ctxhub.core.admin.search_hits import Card
+from ctxhub.console.search_hits import Card
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Membership, Project
 from memory.constraints.services import add_constraint

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ctxhub.core.admin.difference import parts_of
-from ctxhub.core.admin.sentence_diff import Kind
-from ctxhub.core.admin.text_diff import FOLDED_CHARACTERS, diff
+from ctxhub.console.difference import parts_of
+from ctxhub.console.sentence_diff import Kind
+from ctxhub.console.text_diff import FOLDED_CHARACTERS, diff
 from ctxhub.core.templatetags.differences import marked
 from tests.timing import within_cpu_seconds
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ctxhub.core.admin.text_lines import width_of, wrap_text
+from ctxhub.console.text_lines import width_of, wrap_text
 
 
 @pytest.mark.parametrize(

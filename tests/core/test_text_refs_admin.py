@@ -6,9 +6,9 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from ctxhub.core.admin.markdown import REL, SANITISER, read_markdown
-from ctxhub.core.admin.refs import pages_of
-from ctxhub.core.admin.text_refs import pages_of_texts
+from ctxhub.console.markdown import REL, SANITISER, read_markdown
+from ctxhub.console.refs import pages_of
+from ctxhub.console.text_refs import pages_of_texts
 from ctxhub.core.hub import text_refs
 from ctxhub.core.hub.text_refs import refs_in
 from ctxhub.core.kit.caller import Caller

@@ -11,7 +11,7 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from ctxhub.core.admin.graphs.stacked_chart import Series, stacked_chart
+from ctxhub.console.graphs.stacked_chart import Series, stacked_chart
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Event, Project
 from ctxhub.core.use.queries import list_use

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 from django.db import OperationalError, connection
 
+from ctxhub.console.needs import live
 from ctxhub.core.accounts.access_tokens import create_token
-from ctxhub.core.admin.needs import live
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Project
 from ctxhub.mcp.wakeups import _Postgres, _Sqlite, watch

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from django.test import Client
 
-from ctxhub.core.admin.graphs.step_chart import step_chart
+from ctxhub.console.graphs.step_chart import step_chart
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Project
 from memory.decisions.models import Decision

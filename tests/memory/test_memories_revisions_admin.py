@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from ctxhub.core.admin.revisions import STATES_SHOWN
+from ctxhub.console.revisions import STATES_SHOWN
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Event, Project
 from memory.memories.services import add_memory, update_memory

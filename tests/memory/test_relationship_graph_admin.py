@@ -4,9 +4,9 @@ from itertools import combinations
 
 import pytest
 
-from ctxhub.core.admin.graphs.layout import Box, Drawing, tall
-from ctxhub.core.admin.graphs.layout import wide as wide_with_sides
-from ctxhub.core.admin.graphs.trees import Graph, Link, Node
+from ctxhub.console.graphs.layout import Box, Drawing, tall
+from ctxhub.console.graphs.layout import wide as wide_with_sides
+from ctxhub.console.graphs.trees import Graph, Link, Node
 from memory.relationships.graph import FAR_DRAWN, NEAR_DRAWN, graph_of, sides_of
 
 

@@ -9,10 +9,10 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from ctxhub.core.admin.find import MARKED
-from ctxhub.core.admin.markdown import LINES_RENDERED
-from ctxhub.core.admin.numbered_lines import LINES_SHOWN, numbered_lines
-from ctxhub.core.admin.revisions import STATES_SHOWN
+from ctxhub.console.find import MARKED
+from ctxhub.console.markdown import LINES_RENDERED
+from ctxhub.console.numbered_lines import LINES_SHOWN, numbered_lines
+from ctxhub.console.revisions import STATES_SHOWN
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Event, Project
 from memory.models import Scratchpad, ScratchpadRevision

@@ -4,7 +4,7 @@ from itertools import combinations
 
 import pytest
 
-from ctxhub.core.admin.graphs.layout import Box
+from ctxhub.console.graphs.layout import Box
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import NotFound
 from memory.models import Snapshot

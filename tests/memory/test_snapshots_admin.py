@@ -10,7 +10,7 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from ctxhub.core.admin.graphs.line_chart import Line, line_chart
+from ctxhub.console.graphs.line_chart import Line, line_chart
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.clock import now
 from ctxhub.core.models import Event, Project

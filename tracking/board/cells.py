@@ -6,7 +6,7 @@ from django.urls import reverse
 from django.utils.html import conditional_escape, format_html
 from django.utils.safestring import SafeString, mark_safe
 
-from ctxhub.core.admin.urls import list_url
+from ctxhub.console.urls import list_url
 from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.models import Project
 from ctxhub.core.templatetags.agents import agent_url

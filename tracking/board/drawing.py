@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 
-from ctxhub.core.admin.timeline.axis import AxisTime, axis_times
-from ctxhub.core.admin.timeline.periods import Period
+from ctxhub.console.timeline.axis import AxisTime, axis_times
+from ctxhub.console.timeline.periods import Period
 from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.text.plurals import often
 from tracking.board.found import Held

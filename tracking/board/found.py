@@ -7,8 +7,8 @@ from datetime import datetime
 from django.db.models import QuerySet, Sum
 from django.db.models.functions import Coalesce
 
+from ctxhub.console.timeline.periods import Period
 from ctxhub.core.accounts.speakers import Heard, heard_of_agents
-from ctxhub.core.admin.timeline.periods import Period
 from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.models import Project
 from ctxhub.core.refusals.queries import refusals_between

@@ -6,10 +6,10 @@ from zoneinfo import ZoneInfo
 
 from django.urls import reverse
 
+from ctxhub.console.timeline.choices import Choice, period_choices
+from ctxhub.console.timeline.periods import read_period
+from ctxhub.console.urls import in_project, list_url
 from ctxhub.core.accounts.config import read_config
-from ctxhub.core.admin.timeline.choices import Choice, period_choices
-from ctxhub.core.admin.timeline.periods import read_period
-from ctxhub.core.admin.urls import in_project, list_url
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.models import Project

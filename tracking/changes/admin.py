@@ -10,11 +10,11 @@ from django.utils.safestring import SafeString
 from unfold.contrib.filters.admin import ChoicesDropdownFilter
 from unfold.decorators import display
 
-from ctxhub.core.admin import refs
-from ctxhub.core.admin.base import Menu
-from ctxhub.core.admin.columns import PREVIEW_CHARACTERS, mono, preview, time_in_full
-from ctxhub.core.admin.filters import AgentFilter, LayerFilter, ProjectFilter
-from ctxhub.core.admin.logged import LoggedAdmin
+from ctxhub.console import refs
+from ctxhub.console.base import Menu
+from ctxhub.console.columns import PREVIEW_CHARACTERS, mono, preview, time_in_full
+from ctxhub.console.filters import AgentFilter, LayerFilter, ProjectFilter
+from ctxhub.console.logged import LoggedAdmin
 from ctxhub.core.templatetags.moments import moment
 from tracking.files.file_rows import FileRowsAdmin, FilesOfFilter
 from tracking.models import FileChange

@@ -13,15 +13,15 @@ from unfold.contrib.filters.admin import ChoicesDropdownFilter
 from unfold.decorators import display
 from unfold.widgets import UnfoldAdminIntegerFieldWidget
 
+from ctxhub.console.base import Menu, person
+from ctxhub.console.columns import agent_chips, agent_name, mono
+from ctxhub.console.filters import ProjectFilter
+from ctxhub.console.numbered_lines import numbered_lines
+from ctxhub.console.pages import NounAdmin
+from ctxhub.console.row_actions import row_action
+from ctxhub.console.row_panels import RowPanel
+from ctxhub.console.urls import list_url
 from ctxhub.core.accounts.agents import ids_of_names
-from ctxhub.core.admin.base import Menu, person
-from ctxhub.core.admin.columns import agent_chips, agent_name, mono
-from ctxhub.core.admin.filters import ProjectFilter
-from ctxhub.core.admin.numbered_lines import numbered_lines
-from ctxhub.core.admin.pages import NounAdmin
-from ctxhub.core.admin.row_actions import row_action
-from ctxhub.core.admin.row_panels import RowPanel
-from ctxhub.core.admin.urls import list_url
 from ctxhub.core.templatetags.agents import SYSTEM
 from ctxhub.core.templatetags.moments import moment
 from ctxhub.core.text.plurals import counted

@@ -5,9 +5,9 @@ from typing import Any
 from django.db.models import QuerySet
 from django.http import HttpRequest
 
-from ctxhub.core.admin.access import shown_project_ids
-from ctxhub.core.admin.base import ProjectAdmin
-from ctxhub.core.admin.unfold_compat import TextFilter
+from ctxhub.console.access import shown_project_ids
+from ctxhub.console.base import ProjectAdmin
+from ctxhub.console.unfold_compat import TextFilter
 from ctxhub.core.text.path_forms import spellings
 from tracking.changes.queries import files_of
 

@@ -15,16 +15,16 @@ from unfold.decorators import display
 from unfold.enums import ActionVariant
 from unfold.widgets import UnfoldAdminTextInputWidget
 
-from ctxhub.core.admin.access import access_of, shown_project
-from ctxhub.core.admin.base import Menu, person
-from ctxhub.core.admin.columns import agent_cell, mono, preview, time_in_full
-from ctxhub.core.admin.filters import AgentFilter, ProjectFilter
-from ctxhub.core.admin.logged import LoggedAdmin
-from ctxhub.core.admin.project_pages import ProjectPagesAdmin
-from ctxhub.core.admin.refusals import refused_line
-from ctxhub.core.admin.service_form import sentence
-from ctxhub.core.admin.unfold_compat import DropdownFilter, action
-from ctxhub.core.admin.urls import next_url
+from ctxhub.console.access import access_of, shown_project
+from ctxhub.console.base import Menu, person
+from ctxhub.console.columns import agent_cell, mono, preview, time_in_full
+from ctxhub.console.filters import AgentFilter, ProjectFilter
+from ctxhub.console.logged import LoggedAdmin
+from ctxhub.console.project_pages import ProjectPagesAdmin
+from ctxhub.console.refusals import refused_line
+from ctxhub.console.service_form import sentence
+from ctxhub.console.unfold_compat import DropdownFilter, action
+from ctxhub.console.urls import next_url
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import ADMIN
 from ctxhub.core.kit.errors import CtxhubError, NotAllowed

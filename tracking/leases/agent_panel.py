@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from ctxhub.core.admin.row_panels import AGENT, RowPanel, row_panels
-from ctxhub.core.admin.urls import list_url
+from ctxhub.console.row_panels import AGENT, RowPanel, row_panels
+from ctxhub.console.urls import list_url
 from ctxhub.core.kit import clock
 from tracking.leases.release_button import release_button
 from tracking.models import Lease

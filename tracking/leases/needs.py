@@ -6,8 +6,8 @@ from datetime import datetime, timedelta
 
 from django.db.models import Min
 
-from ctxhub.core.admin.needs import sources
-from ctxhub.core.admin.needs.sources import (
+from ctxhub.console.needs import sources
+from ctxhub.console.needs.sources import (
     SHOWN,
     Ago,
     Button,

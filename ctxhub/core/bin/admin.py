@@ -11,10 +11,10 @@ from django.utils.safestring import SafeString
 from unfold.decorators import display
 from unfold.enums import ActionVariant
 
-from ctxhub.core.admin.base import Menu, ProjectAdmin, person
-from ctxhub.core.admin.columns import agent_cell, mono, preview, time_in_full
-from ctxhub.core.admin.filters import AgentFilter, ProjectFilter
-from ctxhub.core.admin.unfold_compat import DropdownFilter, action
+from ctxhub.console.base import Menu, ProjectAdmin, person
+from ctxhub.console.columns import agent_cell, mono, preview, time_in_full
+from ctxhub.console.filters import AgentFilter, ProjectFilter
+from ctxhub.console.unfold_compat import DropdownFilter, action
 from ctxhub.core.bin.emptying import purge
 from ctxhub.core.bin.models import KEPT_FOR, BinItem, BinState
 from ctxhub.core.bin.queries import along_in_words, kinds_in_bins

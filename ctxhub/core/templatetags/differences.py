@@ -8,7 +8,7 @@ from django.utils.html import escape
 from django.utils.safestring import SafeString, mark_safe
 
 if TYPE_CHECKING:
-    from ctxhub.core.admin.text_diff import Piece
+    from ctxhub.console.text_diff import Piece
 
 register = template.Library()
 

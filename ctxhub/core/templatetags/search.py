@@ -14,7 +14,7 @@ register = template.Library()
 def search_box(context: RequestContext) -> dict[str, Any]:
     """The box searches the page's project. It is hidden from people without one and beside a larger box."""
     # A circular import otherwise: template tags load while the admin's classes are defined.
-    from ctxhub.core.admin.access import access_of, chosen_project
+    from ctxhub.console.access import access_of, chosen_project
 
     request = context["request"]
     is_shown = bool(access_of(request).projects) and not (
@@ -31,7 +31,7 @@ def search_box(context: RequestContext) -> dict[str, Any]:
 @register.inclusion_tag("ctxhub/palette.html", takes_context=True)
 def search_palette(context: RequestContext) -> dict[str, Any]:
     """The palette searches the page's project, or the person's projects."""
-    from ctxhub.core.admin.access import access_of, shown_project
+    from ctxhub.console.access import access_of, shown_project
 
     request = context.get("request")
     if request is None or context.get("is_popup") or not access_of(request).projects:

@@ -17,13 +17,13 @@ from unfold.widgets import (
     UnfoldBooleanSwitchWidget,
 )
 
-from ctxhub.core.admin import refs
-from ctxhub.core.admin.base import Menu, person
-from ctxhub.core.admin.columns import chips, mono
-from ctxhub.core.admin.fields import NamesField
-from ctxhub.core.admin.filters import ProjectFilter
-from ctxhub.core.admin.needs.sources import SHOWN, Ago, Found, Link, Name, Need, Reader, sources
-from ctxhub.core.admin.shown_once import ShownOnceAdmin, ShownOnceForm
+from ctxhub.console import refs
+from ctxhub.console.base import Menu, person
+from ctxhub.console.columns import chips, mono
+from ctxhub.console.fields import NamesField
+from ctxhub.console.filters import ProjectFilter
+from ctxhub.console.needs.sources import SHOWN, Ago, Found, Link, Name, Need, Reader, sources
+from ctxhub.console.shown_once import ShownOnceAdmin, ShownOnceForm
 from ctxhub.core.kit.caller import ADMIN
 from ctxhub.core.kit.inputs import read_id
 from ctxhub.core.kit.priority import Priority

@@ -1,0 +1,124 @@
+"""The admin of invitations: links with which people join a project, shown once and revocable."""
+
+from typing import Any
+
+from django import forms
+from django.contrib import admin
+from django.http import HttpRequest, HttpResponse
+from django.urls import reverse
+from django.utils.safestring import SafeString
+from unfold.decorators import display
+from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
+
+from ctxhub.console import refs
+from ctxhub.console.base import Menu, person
+from ctxhub.console.columns import time_in_full
+from ctxhub.console.filters import ProjectFilter
+from ctxhub.console.shown_once import ShownOnceAdmin, ShownOnceForm
+from ctxhub.core.accounts.projects import NewInvitation, invite, revoke_invitation
+from ctxhub.core.kit.base_url import base_url
+from ctxhub.core.kit.inputs import WORD_LENGTH, read_id
+from ctxhub.core.models import Invitation, Membership
+from ctxhub.core.templatetags.moments import moment
+
+STATES = {"open": "success", "used": "info", "expired": "warning", "revoked": "danger"}
+
+
+class InvitationForm(ShownOnceForm):
+    name = forms.CharField(
+        max_length=WORD_LENGTH,
+        label="For",
+        widget=UnfoldAdminTextInputWidget,
+        help_text="Whom it is for, as a note to yourselves: Grace. They choose their own name and password.",
+    )
+    role = forms.TypedChoiceField(
+        choices=(
+            (Membership.Role.VIEWER, "viewer: can read"),
+            (Membership.Role.MEMBER, "member: can read and write"),
+            (Membership.Role.ADMIN, "admin: can do everything in the project, invite others included"),
+        ),
+        coerce=int,
+        widget=UnfoldAdminSelectWidget,
+    )
+
+
+@admin.register(Invitation)
+class InvitationAdmin(ShownOnceAdmin):
+    menu = Menu("Access", "person_add")
+    form = InvitationForm
+    shown_with = ("project",)
+    revoke_template = "ctxhub/revoke_invitations.html"
+    revoked_message = "Nobody can join with {}."
+    when_empty = "Invite colleagues by a link. It works once, for 72 hours, and gives them a role here."
+
+    list_display = ("name", "role", "inviter", "created", "expires", "used", "state")
+    list_filter = (ProjectFilter,)
+    list_select_related = ("project", "created_by", "used_by")
+    search_fields = ("name", "created_by__username", "used_by__username")
+    search_help_text = "For whom, by whom"
+
+    def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> list[Any]:
+        if obj is None:
+            return [(None, {"fields": ["name", "role", "once"]})]
+        times = ["made_at", "ends_at", "taken_at", "ended_at"]
+        return [
+            (None, {"fields": ["name", "project", "role", "state", "created_by", "used_by", *times]}),
+        ]
+
+    def is_revocable(self, row: Invitation) -> bool:
+        return row.state == "open"
+
+    def create(self, request: HttpRequest, form: Any) -> NewInvitation:
+        user: Any = request.user
+        role = Membership.Role(form.cleaned_data["role"])
+        return invite(caller=person(), name=form.cleaned_data["name"], role=role, created_by=user)
+
+    def secret_page(self, request: HttpRequest, new: NewInvitation) -> HttpResponse:
+        link = base_url(request.build_absolute_uri("/")) + reverse("invitation_link", args=[new.secret])
+        return self.page(
+            request,
+            "ctxhub/new_invitation.html",
+            "The new invitation",
+            invitation=new.row,
+            link=link,
+            done=self.url("changelist"),
+        )
+
+    def end(self, row: Invitation) -> None:
+        revoke_invitation(row, caller=person())
+
+    # -- Columns -----------------------------------------------------------------------------------
+
+    @display(description="By", ordering="created_by__username")
+    def inviter(self, row: Invitation) -> str:
+        return str(row.created_by or "")
+
+    @display(description="Created", ordering="created_at")
+    def created(self, row: Invitation) -> SafeString | str:
+        return moment(row.created_at)
+
+    @display(description="Expires", ordering="expires_at")
+    def expires(self, row: Invitation) -> SafeString | str:
+        return moment(row.expires_at)
+
+    @display(description="Used by", ordering="used_by__username")
+    def used(self, row: Invitation) -> str:
+        return str(row.used_by or "")
+
+    made_at = time_in_full("created_at", "Created")
+    ends_at = time_in_full("expires_at", "Expires")
+    taken_at = time_in_full("used_at", "Used")
+    ended_at = time_in_full("revoked_at", "Revoked")
+
+    @display(description="State", label=STATES)
+    def state(self, row: Invitation) -> str:
+        return row.state
+
+
+def _page_of(project_id: int, name: str) -> str | None:
+    row_id = read_id(name)
+    exists = row_id and Invitation.objects.in_project(project_id).filter(pk=row_id).exists()
+    return reverse("admin:core_invitation_change", args=[row_id]) if exists else None
+
+
+refs.pages["invitation"] = _page_of

@@ -1,0 +1,184 @@
+"""The admin of accounts, for superusers. An account can sign in; its memberships say what it may do."""
+
+from typing import Any, ClassVar
+
+from django import forms
+from django.contrib import admin
+from django.contrib.auth.admin import UserAdmin as DjangoUserAdmin
+from django.contrib.auth.models import Group, User
+from django.db.models import Q, QuerySet
+from django.http import HttpRequest
+from django.urls import reverse
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
+from unfold.decorators import display
+from unfold.forms import AdminPasswordChangeForm, UserChangeForm, UserCreationForm
+from unfold.widgets import UnfoldBooleanSwitchWidget
+
+from ctxhub.console.base import Menu
+from ctxhub.console.lists import FilteredList
+from ctxhub.console.unfold_compat import ChangeList, DropdownFilter, ModelAdmin, ModelForm, TabularInline
+from ctxhub.console.usernames import limit_username, refuse_namesakes, refuse_new_namesake
+from ctxhub.core.accounts.people import is_superuser
+from ctxhub.core.models import Membership
+from ctxhub.core.templatetags.moments import moment
+
+admin.site.unregister(User)
+# Groups and Django's permissions are not used: memberships grant access.
+admin.site.unregister(Group)
+
+SIGNS_IN = "Staff can sign in here. They see only the projects they are members of."
+
+
+class SuperusersOnly(ModelAdmin):
+    """An admin for superusers only: a person who can edit accounts could become a superuser."""
+
+    # How rows come about, for a person who sees an empty list.
+    when_empty: ClassVar[str] = ""
+
+    def has_module_permission(self, request: HttpRequest) -> bool:
+        return is_superuser(request.user)
+
+    def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return is_superuser(request.user)
+
+    has_add_permission = has_change_permission = has_delete_permission = has_view_permission
+
+    def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[ChangeList]:
+        return FilteredList
+
+
+class PersonCreationForm(UserCreationForm):
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        limit_username(self.fields["username"])
+
+    is_staff = forms.BooleanField(
+        label="Can sign in here",
+        initial=True,
+        required=False,
+        widget=UnfoldBooleanSwitchWidget,
+        help_text=SIGNS_IN,
+    )
+
+
+class PersonForm(UserChangeForm):
+    is_superuser = forms.BooleanField(
+        label="Superuser",
+        required=False,
+        widget=UnfoldBooleanSwitchWidget,
+        help_text="Can see and do everything in every project, and manage accounts and projects.",
+    )
+
+    def clean(self) -> dict[str, Any] | None:
+        """A new name, and a new superuser's in every project, is no agent's: they would act as it."""
+        cleaned: dict[str, Any] | None = super().clean()
+        if {"username", "is_superuser"}.intersection(self.changed_data) and "username" in self.cleaned_data:
+            limited = User(pk=self.instance.pk, is_superuser=self.cleaned_data.get("is_superuser", False))
+            try:
+                refuse_namesakes(limited, self.cleaned_data["username"])
+            except forms.ValidationError as error:
+                self.add_error("username", error)
+        return cleaned
+
+
+class MembershipForm(ModelForm):
+    def clean(self) -> dict[str, Any] | None:
+        cleaned = super().clean()
+        refuse_new_namesake(self)
+        return cleaned
+
+
+class MembershipInline(TabularInline):
+    model = Membership
+    form = MembershipForm
+    extra = 0
+    verbose_name = "project"
+    verbose_name_plural = "Projects: viewers can read, members can read and write, admins can do everything"
+
+    def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return is_superuser(request.user)
+
+    has_add_permission = has_change_permission = has_delete_permission = has_view_permission
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Membership]:
+        return super().get_queryset(request).select_related("user", "project").order_by("project__slug")
+
+    def formfield_for_foreignkey(self, db_field: Any, request: HttpRequest, **options: Any) -> Any:
+        field: Any = super().formfield_for_foreignkey(db_field, request, **options)
+        # A list is queried once for all rows; a queryset would be queried for each row.
+        field.choices = list(field.choices)
+        return field
+
+
+class KindFilter(DropdownFilter):
+    title = parameter_name = "kind"
+    kinds: ClassVar[dict[str, Q]] = {
+        "superuser": Q(is_superuser=True, is_active=True),
+        "staff": Q(is_superuser=False, is_staff=True, is_active=True),
+        "cannot sign in": Q(is_active=False) | Q(is_superuser=False, is_staff=False),
+    }
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        return [(kind, kind) for kind in self.kinds]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
+        return queryset.filter(self.kinds.get(self.value() or "", Q()))
+
+
+@admin.register(User)
+class UserAdmin(DjangoUserAdmin, SuperusersOnly):  # type: ignore[type-arg]
+    menu = Menu("Access", "person")
+    form = PersonForm
+    add_form = PersonCreationForm
+    change_password_form = AdminPasswordChangeForm
+    inlines = (MembershipInline,)
+
+    list_display = ("username", "full_name", "belongs_to", "kind", "seen")
+    list_filter = (KindFilter,)
+    list_filter_submit = True
+    add_fieldsets = (
+        (None, {"fields": ("username", "usable_password", "password1", "password2", "is_staff")}),
+    )
+    fieldsets = (
+        (None, {"fields": ("username", "password")}),
+        ("Name", {"fields": (("first_name", "last_name"), "email")}),
+        ("Permissions", {"fields": ("is_active", "is_staff", "is_superuser"), "description": SIGNS_IN}),
+    )
+    readonly_fields = ("last_login", "date_joined")
+    filter_horizontal = ()
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[User]:
+        return super().get_queryset(request).prefetch_related("memberships__project")
+
+    @display(description="Name")
+    def full_name(self, user: User) -> str:
+        return user.get_full_name()
+
+    @display(description="Projects")
+    def belongs_to(self, user: Any) -> SafeString | str:
+        if user.is_superuser:
+            return "all"
+        memberships = sorted(user.memberships.all(), key=lambda each: each.project.slug)
+        return format_html_join(
+            " ",
+            '<a class="ctx-chip" href="{}">{} ({})</a>',
+            (
+                (
+                    reverse("admin:core_project_change", args=[each.project_id]),
+                    each.project,
+                    each.get_role_display(),
+                )
+                for each in memberships
+            ),
+        ) or format_html('<span class="ctx-quiet">{}</span>', "none yet")
+
+    @display(description="Kind", label={"superuser": "primary", "staff": "info", "cannot sign in": "warning"})
+    def kind(self, user: User) -> str:
+        if user.is_superuser and user.is_active:
+            return "superuser"
+        return "staff" if user.is_staff and user.is_active else "cannot sign in"
+
+    @display(description="Last sign-in", ordering="last_login")
+    def seen(self, user: User) -> SafeString | str:
+        return moment(user.last_login)

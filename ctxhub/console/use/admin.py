@@ -1,0 +1,87 @@
+"""The admin of use and of searches that found nothing, read-only."""
+
+from typing import Any
+
+from django.contrib import admin
+from django.db.models import QuerySet
+from django.db.models.functions import Lower
+from django.http import HttpRequest, HttpResponse
+from django.utils.safestring import SafeString
+from unfold.decorators import display
+
+from ctxhub.console.base import Menu, ProjectAdmin
+from ctxhub.console.columns import agent_name
+from ctxhub.console.filters import ProjectFilter
+from ctxhub.console.project_pages import ProjectPagesAdmin
+from ctxhub.console.refusals import RefusedAgentFilter
+from ctxhub.console.use.page import NAMELESS, use_context
+from ctxhub.console.use.sums import OTHERS
+from ctxhub.core.accounts.agents import with_agent_pk
+from ctxhub.core.models import EmptySearch, Project, TokenUse
+from ctxhub.core.templatetags.moments import moment
+
+
+@admin.register(TokenUse)
+class TokenUseAdmin(ProjectPagesAdmin):
+    menu = Menu("Activity", "monitoring", page="cost")
+    add_scope = change_scope = delete_scope = None
+    project_pages = {"cost": "Use and cost"}
+    when_empty = "Each call of an agent or a program is counted here, some seconds after its answer."
+
+    list_display = ("when", "who", "what", "calls", "errors", "tokens", "whole_tokens", "most_tokens")
+    list_display_links = None
+    list_select_related = ("project",)
+    list_filter = (ProjectFilter, RefusedAgentFilter)
+    search_fields = ("operation",)
+    search_help_text = "Operation"
+    date_hierarchy = "hour"
+    ordering = ("-hour", "-pk")
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[TokenUse]:
+        return with_agent_pk(super().get_queryset(request))
+
+    @display(description="Hour", ordering="hour")
+    def when(self, use: TokenUse) -> SafeString | str:
+        return moment(use.hour)
+
+    @display(description="Agent", ordering="folded")
+    def who(self, use: Any) -> SafeString:
+        return agent_name(use.name or NAMELESS, use.agent_pk)
+
+    @display(description="Operation", ordering="operation")
+    def what(self, use: TokenUse) -> str:
+        return use.operation or OTHERS
+
+    def cost_page(self, request: HttpRequest, project: Project | None) -> HttpResponse:
+        shown = use_context(project, request.GET.dict()) if project else {}
+        return self.project_page(request, "cost", "ctxhub/use.html", project, **shown)
+
+
+@admin.register(EmptySearch)
+class EmptySearchAdmin(ProjectAdmin):
+    menu = Menu("Activity", "search_off")
+    add_scope = change_scope = delete_scope = None
+    when_empty = "Questions that found nothing are listed here: what the team does not know yet."
+
+    list_display = ("query", "count", "who", "last", "first")
+    list_display_links = None
+    list_select_related = ("project",)
+    list_filter = (ProjectFilter,)
+    search_fields = ("query",)
+    search_help_text = "Words of the question"
+    ordering = ("-last_at", "-pk")
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[EmptySearch]:
+        return with_agent_pk(super().get_queryset(request).annotate(asker=Lower("name")), "asker")
+
+    @display(description="Agent", ordering="name")
+    def who(self, search: Any) -> SafeString:
+        return agent_name(search.name, search.agent_pk)
+
+    @display(description="Last", ordering="last_at")
+    def last(self, search: EmptySearch) -> SafeString | str:
+        return moment(search.last_at)
+
+    @display(description="First", ordering="first_at")
+    def first(self, search: EmptySearch) -> SafeString | str:
+        return moment(search.first_at)
