@@ -43,29 +43,6 @@ def test_a_role_opens_its_pages(role: Membership.Role, page: str, status: int, a
     assert member(apollo, role).get(reverse(f"admin:{page}")).status_code == status
 
 
-@pytest.mark.parametrize(
-    ("role", "change", "delete"), [(VIEWER, 302, 403), (MEMBER, 200, 403), (ADMIN, 200, 200)]
-)
-def test_a_role_decides_whether_a_row_may_be_changed_or_deleted(
-    role: Membership.Role, change: int, delete: int, apollo: Project, decision: Decision
-) -> None:
-    client = member(apollo, role)
-    assert client.get(f"/admin/memory/decision/{decision.pk}/").status_code == 200
-    assert client.get(f"/admin/memory/decision/{decision.pk}/change/").status_code == change
-    assert client.get(f"/admin/memory/decision/{decision.pk}/delete/").status_code == delete
-
-
-def test_a_viewer_cannot_change_by_posting(apollo: Project, decision: Decision) -> None:
-    client = member(apollo, VIEWER)
-    for page in ("change", "delete", "deprecate"):
-        answer = client.post(
-            f"/admin/memory/decision/{decision.pk}/{page}/", {"confirmed": "yes", "post": "yes"}
-        )
-        assert answer.status_code in (302, 403)
-    decision.refresh_from_db()
-    assert decision.status == Decision.Status.ACTIVE
-
-
 def test_a_role_in_one_project_gives_no_rights_in_another(
     apollo: Project, hermes: Project, decision: Decision
 ) -> None:
