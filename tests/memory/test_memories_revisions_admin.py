@@ -6,13 +6,11 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from ctxhub.console.revisions import STATES_SHOWN
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Event, Project
 from memory.memories.services import add_memory, update_memory
 from memory.models import Memory
 from tests.people import VIEWER, member
-from tests.tables import dump_project
 
 pytestmark = pytest.mark.usefixtures("index_is_kept")
 
@@ -72,10 +70,6 @@ def test_each_revision_shows_its_agent_and_the_change_in_tokens(
     assert [line.is_present for line in lines] == [True, False]
 
 
-def test_a_memory_that_was_never_changed_shows_its_one_state(client: Client, memory: Memory) -> None:
-    assert difference(text_of(client, memory, "revisions/")) == f"Cache\n\n{CONTENT}"
-
-
 def test_a_revision_is_compared_with_the_previous_and_the_present_one(
     client: Client, ben: Caller, memory: Memory
 ) -> None:
@@ -89,30 +83,6 @@ def test_a_revision_is_compared_with_the_previous_and_the_present_one(
     since = difference(text_of(client, memory, "revisions/?state=1&against=present"))
     assert "<ins>Caches\n</ins>" in since
     assert "<ins>2</ins>" in since
-
-
-def test_any_two_revisions_are_compared(client: Client, ben: Caller, memory: Memory) -> None:
-    for fields in ({"content": "one 2 three"}, {"title": "Store"}, {"content": "one 2 three four"}):
-        change(ben, memory, **fields)
-    html = text_of(client, memory, "revisions/?from=1&to=2")
-    assert difference(html) == "Cache\n\none <del>two</del><ins>2</ins> three"
-    assert re.findall(r"Restore revision (\d)", html) == ["1", "2"]
-    assert "Restore" not in text_of(client, memory, "revisions/?from=4&to=4")
-
-
-@pytest.mark.parametrize("state", ["0", "99", "x", "-1", "9" * 30, ""])
-def test_an_unknown_revision_breaks_nothing(state: str, client: Client, memory: Memory) -> None:
-    text = text_of(client, memory, f"revisions/?state={state}&before={state}&against={state}")
-    assert ("There is no revision 99" in text) == (state == "99")
-
-
-def test_revisions_are_paged(client: Client, ben: Caller, memory: Memory) -> None:
-    for n in range(STATES_SHOWN + 2):
-        change(ben, memory, content=f"word {n}")
-    first = client.get(page_of(memory, "revisions/")).context
-    assert (len(first["lines"]), first["older"]) == (STATES_SHOWN, 4)
-    second = client.get(page_of(memory, "revisions/?before=4")).context
-    assert [line.state.revision for line in second["lines"]] == [3, 2, 1]
 
 
 def test_html_in_a_revision_is_escaped(client: Client, ben: Caller, memory: Memory) -> None:
@@ -144,15 +114,6 @@ def test_a_restore_does_not_overwrite_a_concurrent_change(
     assert current(memory) == ("Cache", "Three.", 3)
 
 
-@pytest.mark.parametrize(
-    "sent", [{}, {"revision": "1"}, {"revision": "x", "seen": "1"}, {"revision": 9, "seen": 1}]
-)
-def test_an_invalid_restore_changes_nothing(sent: dict[str, Any], client: Client, memory: Memory) -> None:
-    before = dump_project(memory.project)
-    client.post(page_of(memory, "restore/"), sent, follow=True)
-    assert dump_project(memory.project) == before
-
-
 def test_a_viewer_reads_revisions_and_restores_none(apollo: Project, ben: Caller, memory: Memory) -> None:
     change(ben, memory, content="Two.")
     viewer = member(apollo, VIEWER, username="eve")
@@ -160,21 +121,6 @@ def test_a_viewer_reads_revisions_and_restores_none(apollo: Project, ben: Caller
     done = viewer.post(page_of(memory, "restore/"), {"revision": 1, "seen": 2}, follow=True)
     assert "you cannot change it" in done.content.decode()
     assert current(memory)[1] == "Two."
-
-
-def test_another_project_sees_no_revisions(hermes: Project, memory: Memory) -> None:
-    stranger = member(hermes, username="cleo")
-    before = dump_project(memory.project)
-    for rest in ("revisions/", "restore/"):
-        reply = stranger.post(page_of(memory, rest), {"revision": 1, "seen": 1}, follow=True)
-        assert CONTENT not in reply.content.decode()
-    assert dump_project(memory.project) == before
-
-
-@pytest.mark.parametrize("rest", ["revisions/", "restore/"])
-def test_a_missing_memory_redirects(rest: str, client: Client, memory: Memory) -> None:
-    page = client.get(f"/admin/memory/memory/{memory.pk + 1}/{rest}", follow=True)
-    assert page.redirect_chain
 
 
 def test_the_search_page_links_a_former_text_to_its_memory(
