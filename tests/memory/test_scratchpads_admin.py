@@ -1,4 +1,4 @@
-"""Scratchpads in the admin: the list, Markdown and raw text, revisions, appending, the forms, the rights."""
+"""Scratchpads in the admin: raw text, revisions, appending, concurrent edits, large pads, finding words."""
 
 import re
 from typing import Any
@@ -7,7 +7,6 @@ import pytest
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
-from django.urls import reverse
 
 from ctxhub.console.find import MARKED
 from ctxhub.console.markdown import LINES_RENDERED
@@ -18,7 +17,7 @@ from ctxhub.core.models import Event, Project
 from memory.models import Scratchpad, ScratchpadRevision
 from memory.scratchpads.services import append_to_scratchpad, create_scratchpad, update_scratchpad
 from memory.workflows.services import close_workflow, create_workflow
-from tests.people import ADMIN, VIEWER, member
+from tests.people import member
 from tests.tables import dump_project
 from tests.timing import within_cpu_seconds
 
@@ -78,55 +77,9 @@ def last_event(project: Project) -> tuple[str, str]:
 # -- List ------------------------------------------------------------------------------------------
 
 
-@pytest.mark.every_engine
-@pytest.mark.parametrize(
-    ("query", "found"),
-    [
-        ("?q=analysis", True),
-        ("?q=finding", True),
-        ("?q=效能", True),
-        ("?q=能效", False),
-        ("?q=scratchpad:{id}", True),
-        ("?q=scratchpad:0", False),
-        ("?workflow={workflow}", True),
-        ("?workflow=0", False),
-        ("?workflow=factor", True),
-        ("?workflow=99999999999999999999", False),
-        ("?agent=ada", True),
-        ("?agent=ben", False),
-        ("?project=apollo", True),
-    ],
-)
-def test_a_list_is_searched_and_filtered(query: str, found: bool, client: Client, pad: Scratchpad) -> None:
-    page = client.get(LIST + query.format(id=pad.pk, workflow=pad.workflow_id))
-    assert page.context["cl"].result_count == int(found)
-
-
-def test_a_row_shows_the_pad_and_links_to_its_page(client: Client, ben: Caller, pad: Scratchpad) -> None:
+def test_a_row_shows_who_wrote_last(client: Client, ben: Caller, pad: Scratchpad) -> None:
     append(ben, pad, "more")
-    text = client.get(LIST).content.decode()
-    for part in ("code_analysis", "Refactoring", str(len(TEXT) + 4), ">ben<", "just now", page_of(pad)):
-        assert part in text
-
-
-@pytest.mark.parametrize("page", ["", "{id}/", "{id}/raw/", "{id}/revisions/", "{id}/change/", "add/"])
-def test_no_page_runs_queries_per_row(page: str, client: Client, ada: Caller, pad: Scratchpad) -> None:
-    def count() -> int:
-        with CaptureQueriesContext(connection) as queries:
-            assert client.get(LIST + page.format(id=pad.pk)).status_code == 200
-        return len(queries)
-
-    count()  # Django looks its content types up once.
-    few = count()
-    for n in range(20):
-        caller = Caller(ada.project, f"agent-{n}")
-        create_scratchpad(caller=caller, workflow_id=pad.workflow_id, name=f"p{n}")
-        append(caller, pad, "x")
-    assert count() <= few + 2  # Two more read the revision that the newest is compared with.
-    many = count()
-    for n in range(20):
-        append(Caller(ada.project, f"other-{n}"), pad, "x")
-    assert count() == many
+    assert ">ben<" in client.get(LIST).content.decode().partition('id="result_list"')[2]
 
 
 def test_a_list_does_not_read_the_texts(client: Client, ada: Caller, pad: Scratchpad) -> None:
@@ -136,33 +89,6 @@ def test_a_list_does_not_read_the_texts(client: Client, ada: Caller, pad: Scratc
 
 
 # -- Page ------------------------------------------------------------------------------------------
-
-
-def test_the_page_shows_markdown_and_an_outline(client: Client, pad: Scratchpad) -> None:
-    text = shown(client, pad)
-    assert '<h3 id="md-1">Findings</h3>' in text
-    assert "<em>slow</em>" in text
-    assert "☑ profiled" in text
-    assert '<a href="#md-2">效能</a>' in text
-    assert f"{page_of(pad, 'raw/')}?line=5#L5" in text
-
-
-def test_html_in_a_pad_is_escaped_on_every_page(client: Client, ada: Caller, pad: Scratchpad) -> None:
-    nasty = "<script>alert(1)</script>"
-    create_scratchpad(caller=ada, workflow_id=pad.workflow_id, name=nasty, content=f"# {nasty}\n")
-    row = Scratchpad.objects.in_project(ada.project).get(name=nasty)
-    append(ada, row, nasty)
-    pages = (
-        "",
-        "raw/",
-        "revisions/",
-        "revisions/?against=whole",
-        "revisions/?state=1&against=present",
-        "change/",
-    )
-    for rest in (*pages, "delete/"):
-        assert nasty not in shown(client, row, rest)
-    assert nasty not in client.get(LIST).content.decode()
 
 
 def test_the_raw_text_has_a_number_and_an_anchor_for_each_line(client: Client, pad: Scratchpad) -> None:
@@ -188,28 +114,9 @@ def test_an_empty_pad_says_so(client: Client, ada: Caller, pad: Scratchpad) -> N
         assert "It is empty." in shown(client, pad, rest)
 
 
-def test_an_event_links_to_the_page(client: Client, pad: Scratchpad) -> None:
-    event = Event.objects.in_project(pad.project).get(ref=pad.ref)
-    opened = client.get(reverse("admin:core_event_open", args=[event.pk]))
-    assert opened.headers["Location"] == page_of(pad)
-
-
 def test_a_search_result_links_to_the_page(client: Client, pad: Scratchpad) -> None:
     found = client.get("/admin/search/?project=apollo&q=profiled").content.decode()
     assert f'href="{page_of(pad)}"' in found
-
-
-def test_the_history_lists_its_events(client: Client, ben: Caller, pad: Scratchpad) -> None:
-    append(ben, pad, "x")
-    history = client.get(page_of(pad, "history/"), follow=True)
-    assert [event.verb for event in history.context["cl"].result_list] == ["appended", "created"]
-
-
-@pytest.mark.parametrize("rest", ["", "raw/", "revisions/", "append/", "restore/", "change/", "history/"])
-def test_a_missing_pad_redirects(rest: str, client: Client, pad: Scratchpad) -> None:
-    page = client.get(f"{LIST}{pad.pk + 1}/{rest}", follow=True)
-    assert page.redirect_chain
-    assert "Perhaps it was deleted" in page.content.decode()
 
 
 # -- Revisions -------------------------------------------------------------------------------------
@@ -370,34 +277,12 @@ def test_an_append_that_is_cut_is_reported(client: Client, ada: Caller, pad: Scr
 # -- Forms -----------------------------------------------------------------------------------------
 
 
-def test_the_form_adds_a_pad_to_an_open_workflow(client: Client, ada: Caller, pad: Scratchpad) -> None:
+def test_the_form_offers_open_workflows(client: Client, ada: Caller, pad: Scratchpad) -> None:
     closed = create_workflow(caller=ada, name="Closed one")["workflow_id"]
     close_workflow(caller=ada, workflow_id=closed)
     form = client.get(f"{LIST}add/?project=apollo&workflow={pad.workflow_id}").content.decode()
     assert f'<option value="{pad.workflow_id}" selected>Refactoring ({pad.workflow_id})</option>' in form
     assert "Closed one" not in form
-    sent = {"workflow": pad.workflow_id, "name": "plan", "content": "\n one\r\n"}
-    page = client.post(f"{LIST}add/", sent, follow=True)
-    made = Scratchpad.objects.in_project(ada.project).get(name="plan")
-    assert (made.content, made.workflow_id) == ("\n one\n", pad.workflow_id)
-    assert page.redirect_chain[-1][0] == page_of(made)
-
-
-@pytest.mark.parametrize(
-    ("changes", "sentence"),
-    [
-        ({"name": ""}, "This field is required."),
-        ({"workflow": "0"}, "Select a valid choice"),
-        ({"workflow": "x"}, "Select a valid choice"),
-        ({"content": "ghp_" + "a1B2" * 9}, "seems to hold a credential"),
-    ],
-)
-def test_errors_are_shown_on_the_form(
-    changes: dict[str, str], sentence: str, client: Client, pad: Scratchpad
-) -> None:
-    sent = {"workflow": pad.workflow_id, "name": "plan", "content": "x", **changes}
-    assert sentence in client.post(f"{LIST}add/", sent).content.decode()
-    assert Scratchpad.objects.in_project(pad.project).count() == 1
 
 
 def test_the_51st_pad_of_a_workflow_is_refused_on_the_form(
@@ -407,18 +292,6 @@ def test_the_51st_pad_of_a_workflow_is_refused_on_the_form(
         create_scratchpad(caller=ada, workflow_id=pad.workflow_id, name=f"p{n}")
     page = client.post(f"{LIST}add/", {"workflow": pad.workflow_id, "name": "one more", "content": ""})
     assert "the limit is 50" in page.content.decode()
-
-
-def test_the_form_rewrites_a_pad(client: Client, pad: Scratchpad) -> None:
-    page = client.post(page_of(pad, "change/"), {"content": "new\r\ntext", "seen": 1}, follow=True)
-    assert page.redirect_chain[-1][0] == page_of(pad)
-    assert (text_of(pad), pad.revision) == ("new\ntext", 2)
-
-
-def test_an_unchanged_form_changes_nothing(client: Client, pad: Scratchpad) -> None:
-    before = dump_project(pad.project)
-    client.post(page_of(pad, "change/"), {"content": TEXT.replace("\n", "\r\n"), "seen": 1})
-    assert dump_project(pad.project) == before
 
 
 def test_a_concurrent_append_is_added_after_the_typed_text(
@@ -524,43 +397,6 @@ def test_a_pad_of_a_closed_workflow_is_read_only(client: Client, ada: Caller, pa
     opened = client.get(page_of(pad, "change/"), follow=True)
     assert opened.redirect_chain[-1][0] == page_of(pad)
     assert "read-only because its workflow is closed" in opened.content.decode()
-
-
-def test_a_viewer_reads_and_changes_nothing(apollo: Project, ada: Caller, pad: Scratchpad) -> None:
-    rewrite(ada, pad, "second")
-    viewer = member(apollo, VIEWER, "eve")
-    for rest in ("", "raw/", "revisions/?state=1"):
-        text = shown(viewer, pad, rest)
-        assert 'action="/admin/memory' not in text
-        assert "Delete this" not in text
-    before = dump_project(apollo)
-    sent = {"content": "x", "seen": "2", "revision": "1", "post": "yes"}
-    for rest in ("append/", "restore/", "change/", "delete/"):
-        viewer.post(page_of(pad, rest), sent)
-    assert viewer.post(f"{LIST}add/", {"workflow": pad.workflow_id, "name": "x"}).status_code == 403
-    assert dump_project(apollo) == before
-    page = viewer.post(page_of(pad, "append/"), sent, follow=True).content.decode()
-    assert "You can read this scratchpad, but you cannot write to it." in page
-
-
-def test_another_projects_pad_is_not_found(hermes: Project, pad: Scratchpad) -> None:
-    stranger = member(hermes, ADMIN, "cleo")
-    before = dump_project(pad.project)
-    sent = {"content": "x", "seen": "1", "revision": "1", "post": "yes"}
-    for rest in ("", "raw/", "revisions/", "append/", "restore/", "change/", "history/", "delete/"):
-        stranger.post(page_of(pad, rest), sent)
-        assert "code_analysis" not in stranger.get(page_of(pad, rest), follow=True).content.decode()
-    assert dump_project(pad.project) == before
-    form = stranger.post(f"{LIST}add/", {"workflow": pad.workflow_id, "name": "x", "content": "x"})
-    assert "Select a valid choice" in form.content.decode()
-
-
-@pytest.mark.every_engine
-def test_a_member_deletes_a_pad(client: Client, apollo: Project, pad: Scratchpad) -> None:
-    assert "with all its revisions" in shown(client, pad, "delete/")
-    client.post(page_of(pad, "delete/"), {"post": "yes"})
-    assert not Scratchpad.objects.in_project(apollo).exists()
-    assert last_event(apollo) == ("deleted", "vi")
 
 
 # -- Finding words ---------------------------------------------------------------------------------
