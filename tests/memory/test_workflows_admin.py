@@ -1,20 +1,16 @@
-"""Workflows in the admin: the list, the page with its pads, the forms, closing, the rights."""
+"""Workflows in the admin: their pads, closing and deleting."""
 
 from typing import Any
 
 import pytest
-from django.db import connection
 from django.test import Client
-from django.test.utils import CaptureQueriesContext
-from django.urls import reverse
 
 from ctxhub.core.kit.caller import Caller
-from ctxhub.core.models import Event, Membership, Project
+from ctxhub.core.models import Event, Project
 from memory.models import Scratchpad, Workflow
 from memory.scratchpads.services import append_to_scratchpad, create_scratchpad
 from memory.workflows.services import close_workflow, create_workflow
-from tests.people import ADMIN, MEMBER, VIEWER, member, person, signed_in, superuser
-from tests.tables import dump_project
+from tests.people import member, person, signed_in, superuser
 
 pytestmark = pytest.mark.usefixtures("index_is_kept")
 
@@ -56,27 +52,9 @@ def select(action: str, *workflows: Workflow, **more: Any) -> dict[str, Any]:
 
 
 @pytest.mark.every_engine
-@pytest.mark.parametrize(
-    ("query", "found"),
-    [
-        ("?q=refactor", True),
-        ("?q=payments", True),
-        ("?q=效能", True),
-        ("?q=analysis", True),
-        ("?q=nothing", False),
-        ("?q=workflow:{id}", True),
-        ("?q=workflow:0", False),
-        ("?state=open", True),
-        ("?state=closed", False),
-        ("?state=nonsense", True),
-        ("?agent=ada", True),
-        ("?agent=ben", False),
-        ("?project=apollo", True),
-    ],
-)
-def test_a_list_is_searched_and_filtered(query: str, found: bool, client: Client, task: Workflow) -> None:
-    page = client.get(LIST + query.format(id=task.pk))
-    assert page.context["cl"].result_count == int(found)
+@pytest.mark.parametrize("typed", ["效能", "analysis"])
+def test_a_workflow_is_found_by_its_pads(typed: str, client: Client, task: Workflow) -> None:
+    assert client.get(LIST, {"q": typed}).context["cl"].result_count == 1
 
 
 def test_a_search_ignores_other_projects(client: Client, cy: Caller, task: Workflow) -> None:
@@ -86,11 +64,9 @@ def test_a_search_ignores_other_projects(client: Client, cy: Caller, task: Workf
         assert client.get(LIST, {"q": typed}).context["cl"].result_count == 0
 
 
-def test_a_row_shows_the_workflow_and_links_to_its_page_and_pads(client: Client, task: Workflow) -> None:
-    text = client.get(LIST).content.decode()
+def test_a_row_links_to_its_pads(client: Client, task: Workflow) -> None:
     pads = f'href="/admin/memory/scratchpad/?project=apollo&amp;workflow={task.pk}">1</a>'
-    for part in ("Code Refactoring Task", "open", "ada", "just now", page_of(task), pads):
-        assert part in text
+    assert pads in client.get(LIST).content.decode()
 
 
 def test_the_last_written_workflow_comes_first(client: Client, ada: Caller, task: Workflow) -> None:
@@ -98,21 +74,6 @@ def test_the_last_written_workflow_comes_first(client: Client, ada: Caller, task
     pad = Scratchpad.objects.in_project(ada.project).get()
     append_to_scratchpad(caller=ada, scratchpad_id=pad.pk, content="x")
     assert client.get(LIST).context["cl"].result_list[0].pk == task.pk
-
-
-@pytest.mark.parametrize("page", ["", "{id}/", "{id}/change/", "{id}/delete/"])
-def test_no_page_runs_queries_per_row(page: str, client: Client, ada: Caller, task: Workflow) -> None:
-    def count() -> int:
-        with CaptureQueriesContext(connection) as queries:
-            assert client.get(LIST + page.format(id=task.pk)).status_code == 200
-        return len(queries)
-
-    count()  # Django looks its content types up once.
-    few = count()
-    for n in range(20):
-        create_workflow(caller=Caller(ada.project, f"agent-{n}"), name=f"w{n}")
-        create_scratchpad(caller=Caller(ada.project, f"agent-{n}"), workflow_id=task.pk, name=f"p{n}")
-    assert count() == few
 
 
 def test_the_admin_index_counts_open_workflows(client: Client, ada: Caller, task: Workflow) -> None:
@@ -148,72 +109,6 @@ def test_a_workflow_without_a_name_is_shown_by_its_id(client: Client, ada: Calle
     assert "It has no scratchpads yet." in text
 
 
-def test_the_history_lists_its_events(client: Client, ada: Caller, task: Workflow) -> None:
-    close_workflow(caller=ada, workflow_id=task.pk)
-    create_workflow(caller=ada)
-    history = client.get(page_of(task, "history/"), follow=True)
-    assert [event.verb for event in history.context["cl"].result_list] == ["closed", "created"]
-
-
-@pytest.mark.parametrize("rest", ["", "change/", "history/", "close/", "reopen/"])
-def test_a_missing_workflow_redirects(rest: str, client: Client, task: Workflow) -> None:
-    page = client.get(f"{LIST}{task.pk + 1}/{rest}", follow=True)
-    assert page.redirect_chain
-    assert "Perhaps it was deleted" in page.content.decode()
-
-
-def test_an_event_links_to_the_page(client: Client, task: Workflow) -> None:
-    event = Event.objects.in_project(task.project).get(ref=task.ref)
-    opened = client.get(reverse("admin:core_event_open", args=[event.pk]))
-    assert opened.headers["Location"] == page_of(task)
-
-
-def test_html_in_a_workflow_is_escaped(client: Client, ada: Caller) -> None:
-    nasty = "<script>alert(1)</script>"
-    made = create_workflow(caller=ada, name=nasty, metadata={nasty: nasty})["workflow_id"]
-    create_scratchpad(caller=ada, workflow_id=made, name=nasty, content=nasty)
-    for page in ("", f"{made}/", f"{made}/change/", f"{made}/delete/"):
-        assert nasty not in client.get(LIST + page).content.decode()
-
-
-# -- Forms -----------------------------------------------------------------------------------------
-
-
-def test_the_form_adds_a_workflow(client: Client, apollo: Project) -> None:
-    page = client.post(f"{LIST}add/", {"name": "Release 3", "metadata": '{"keep": "never"}'}, follow=True)
-    made = Workflow.objects.in_project(apollo).get()
-    assert page.redirect_chain[-1][0] == page_of(made)
-    assert (made.name, made.metadata, made.is_kept) == ("Release 3", {"keep": "never"}, True)
-    assert last_event(apollo) == ("created", "vi")
-
-
-def test_the_form_renames_a_workflow_and_removes_metadata(client: Client, task: Workflow) -> None:
-    client.post(page_of(task, "change/"), {"name": "Other", "metadata": '{"ticket": 7}'})
-    task.refresh_from_db()
-    assert (task.name, task.metadata) == ("Other", {"ticket": 7})
-
-
-def test_an_unchanged_form_changes_nothing(client: Client, task: Workflow) -> None:
-    before = dump_project(task.project)
-    client.post(page_of(task, "change/"), {"name": task.name, "metadata": '{"team":"payments"}'})
-    assert dump_project(task.project) == before
-
-
-@pytest.mark.parametrize(
-    ("form", "sentence"),
-    [
-        ({"name": "x" * 201, "metadata": ""}, "at most 200 characters"),
-        ({"name": "ghp_" + "a1B2" * 9, "metadata": ""}, "seems to hold a credential"),
-        ({"name": "x", "metadata": "[1]"}, "Write a JSON object"),
-    ],
-)
-def test_errors_are_shown_on_the_form(
-    form: dict[str, str], sentence: str, client: Client, apollo: Project
-) -> None:
-    assert sentence in client.post(f"{LIST}add/", form).content.decode()
-    assert not Workflow.objects.in_project(apollo).exists()
-
-
 # -- Closing and reopening -------------------------------------------------------------------------
 
 
@@ -242,39 +137,6 @@ def test_a_bulk_action_closes_workflows_each_in_its_own_project(ada: Caller, cy:
 
 
 # -- Rights ----------------------------------------------------------------------------------------
-
-
-def test_a_viewer_reads_and_changes_nothing(apollo: Project, task: Workflow) -> None:
-    viewer = member(apollo, VIEWER, "eve")
-    text = viewer.get(page_of(task)).content.decode()
-    assert "analysis" in text
-    assert 'method="post" action="/admin/memory' not in text
-    assert "Delete this" not in text
-    before = dump_project(apollo)
-    for rest in ("close/", "reopen/", "change/", "delete/"):
-        viewer.post(page_of(task, rest), {"name": "x", "metadata": "", "post": "yes"})
-    viewer.post(LIST, select("close_selected", task))
-    assert viewer.post(f"{LIST}add/", {"name": "x"}).status_code == 403
-    assert dump_project(apollo) == before
-
-
-def test_a_viewer_of_one_project_changes_nothing_there(
-    apollo: Project, hermes: Project, task: Workflow
-) -> None:
-    user = person("vi", apollo, VIEWER)
-    Membership.objects.create(project=hermes, user=user, role=MEMBER)
-    page = signed_in(user).post(LIST, select("close_selected", task), follow=True)
-    assert "You can read these workflows, but you cannot change them." in page.content.decode()
-    assert is_open(task)
-
-
-def test_another_projects_workflow_is_not_found(hermes: Project, task: Workflow) -> None:
-    stranger = member(hermes, ADMIN, "cleo")
-    before = dump_project(task.project)
-    for rest in ("", "close/", "reopen/", "change/", "history/", "delete/"):
-        stranger.post(page_of(task, rest), {"post": "yes", "name": "x", "metadata": ""})
-        assert task.name not in stranger.get(page_of(task, rest), follow=True).content.decode()
-    assert dump_project(task.project) == before
 
 
 def test_the_delete_page_counts_the_pads(client: Client, ada: Caller, task: Workflow) -> None:
