@@ -1,15 +1,12 @@
-"""Messages in the admin: filters, conversations, inboxes, and replies by people."""
+"""Messages in the admin: who waits for what, conversations, inboxes, and replies by people."""
 
 from datetime import timedelta
 from typing import Any
 
 import pytest
 import time_machine
-from django.db import connection
 from django.test import Client
-from django.test.utils import CaptureQueriesContext
 
-from ctxhub.console import refs
 from ctxhub.core.events.cleanup import cleanup
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import Caller
@@ -18,7 +15,7 @@ from messaging.messages.requests import claim_request
 from messaging.messages.services import acknowledge_messages
 from messaging.models import Delivery, Message
 from tests.messaging.mail import known, send, texts, verbs
-from tests.people import ADMIN, VIEWER, member
+from tests.people import member
 
 pytestmark = pytest.mark.usefixtures("index_is_kept")
 
@@ -53,25 +50,15 @@ def listed(client: Client, **query: Any) -> set[str]:
 @pytest.mark.parametrize(
     ("query", "expected"),
     [
-        ({}, {"all", "ask", "info", "late"}),
-        ({"from": "BEN"}, {"info"}),
         ({"to": "Ben"}, {"all", "ask", "late"}),
-        ({"to": "nobody"}, set()),
-        ({"type__exact": 3}, {"ask"}),
-        ({"priority__exact": 4}, {"ask"}),
-        ({"state": "open"}, {"ask"}),
-        ({"state": "claimed"}, set()),
         ({"waits": "urgent"}, {"ask"}),
         ({"waits": "ack"}, {"late", "all"}),
         ({"waits": "late"}, {"late"}),
-        ({"q": "inf"}, {"info"}),
         ({"q": "ben ada"}, {"ask", "info", "late"}),
         ({"q": "ben -info"}, {"ask", "late"}),
-        ({"q": "nfo"}, set()),
-        ({"project": "apollo"}, {"all", "ask", "info", "late"}),
     ],
 )
-def test_the_list_is_narrowed_by_each_filter(
+def test_the_list_is_narrowed_to_what_waits_and_whom_it_is_to(
     client: Client, ada: Caller, ben: Caller, query: dict[str, Any], expected: set[str]
 ) -> None:
     known(ben)
@@ -84,31 +71,9 @@ def test_the_list_is_narrowed_by_each_filter(
     assert listed(client, **query) == expected
 
 
-def test_a_ref_leads_to_its_message(client: Client, ada: Caller) -> None:
-    row_id = send(ada, "one")
-    send(ada, "two")
-    assert listed(client, q=f"message:{row_id}") == {"one"}
-    assert refs.page_of(ada.project_id, f"message:{row_id}") == page(row_id)
-    for ref in ("message:x", f"message:{9**9}", "message:" + "9" * 30):
-        assert refs.page_of(ada.project_id, ref) is None
-
-
-def test_the_list_shows_sender_recipients_and_state(client: Client, ada: Caller, ben: Caller) -> None:
-    send(ada, "ask", to=["ben", *(f"z{n}" for n in range(6))], type="request", ack=True)
-    text = shown(client, LIST)
-    for part in ("ask", "ada", "ben", "and 3 more", "request", "open", "awaited"):
-        assert part in text
-
-
-def test_the_list_executes_as_many_queries_for_many_messages_as_for_few(client: Client, ada: Caller) -> None:
-    query_counts = []
-    for count in (3, 30):
-        for n in range(count):
-            send(ada, f"m{n}", to=["ben", f"a{n}"], ack=True)
-        with CaptureQueriesContext(connection) as captured:
-            client.get(LIST)
-        query_counts.append(len(captured))
-    assert query_counts[0] == query_counts[1]
+def test_the_list_counts_further_recipients(client: Client, ada: Caller) -> None:
+    send(ada, "ask", to=["ben", *(f"z{n}" for n in range(6))])
+    assert "and 3 more" in shown(client, LIST)
 
 
 # -- Reading ---------------------------------------------------------------------------------------
@@ -129,20 +94,6 @@ def test_a_conversation_shows_messages_and_receipts(client: Client, ada: Caller,
         assert part in text
     assert "has not acknowledged it" in text
     assert Delivery.unscoped.filter(read_at=None).count() == 2
-
-
-def test_a_conversation_executes_as_many_queries_for_many_messages_as_for_few(
-    client: Client, ada: Caller, ben: Caller
-) -> None:
-    first = send(ada, "first", to=["ben"])
-    query_counts = []
-    for count in (2, 20):
-        for n in range(count):
-            send(ben, f"m{n}", reply_to=first, to=["ada", f"a{n}"])
-        with CaptureQueriesContext(connection) as captured:
-            client.get(page(first))
-        query_counts.append(len(captured))
-    assert query_counts[0] == query_counts[1]
 
 
 def test_a_long_conversation_is_paged(client: Client, ada: Caller, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -215,45 +166,11 @@ def test_an_error_of_a_reply_is_shown_on_the_form(
     assert Message.unscoped.count() == 1
 
 
-def test_a_person_writes_a_message(client: Client, apollo: Project, ada: Caller, ben: Caller) -> None:
+def test_the_form_writes_to_everyone(client: Client, ada: Caller, ben: Caller) -> None:
     known(ada, ben)
-    fields = {
-        "text": "Deploy at noon.",
-        "to": "",
-        "type": "warning",
-        "priority": "high",
-        "ack": "on",
-        "ack_within": "2h",
-    }
     assert "everyone in the project" in shown(client, f"{LIST}add/?project=apollo")
-    response = client.post(f"{LIST}add/?project=apollo", fields)
-    message = Message.unscoped.get()
-    assert response["Location"] == page(message.pk)
-    assert (message.get_type_display(), message.get_priority_display(), message.ack) == (
-        "warning",
-        "high",
-        True,
-    )
-    assert message.ack_due_at
+    client.post(f"{LIST}add/", {"text": "Deploy at noon.", "to": "", "type": "info", "priority": "high"})
     assert texts(ben) == ["Deploy at noon."]
-    assert verbs(ada) == ["sent"]
-
-
-def test_an_invalid_message_is_shown_again_in_the_form(client: Client, apollo: Project) -> None:
-    fields = {"text": "x", "to": "", "type": "info", "priority": "low", "ack_within": "soon"}
-    response = client.post(f"{LIST}add/?project=apollo", fields)
-    assert "is not a length of time" in response.content.decode()
-    assert not Message.unscoped.exists()
-
-
-def test_a_sent_message_cannot_be_changed(client: Client, ada: Caller) -> None:
-    row_id = send(ada, "said")
-    for response in (
-        client.get(f"{page(row_id)}change/"),
-        client.post(f"{page(row_id)}change/", {"text": "x"}),
-    ):
-        assert (response.status_code, response["Location"]) == (302, page(row_id))
-    assert Message.unscoped.get().text == "said"
 
 
 def test_a_message_to_a_person_is_read_and_acknowledged_on_its_page(client: Client, ada: Caller) -> None:
@@ -273,35 +190,10 @@ def test_a_message_to_a_person_is_read_and_acknowledged_on_its_page(client: Clie
 # -- Permissions -----------------------------------------------------------------------------------
 
 
-def test_a_viewer_reads_and_does_not_write(apollo: Project, ada: Caller) -> None:
-    viewer = member(apollo, VIEWER, "wil")
-    row_id = send(ada, "all")
-    assert "<textarea" not in shown(viewer, page(row_id))
-    assert viewer.post(page(row_id), {"text": "x"}).status_code == 200
-    assert viewer.get(f"{LIST}add/").status_code == 403
-    assert Message.unscoped.count() == 1
-
-
-@pytest.mark.every_engine
-def test_an_administrator_deletes_a_message_and_an_event_records_it(
-    apollo: Project, client: Client, ada: Caller
-) -> None:
-    row_id = send(ada, "leaked", to=["ben"])
-    assert client.post(f"{page(row_id)}delete/", {"post": "yes"}).status_code == 403
-    boss = member(apollo, ADMIN, "boss")
-    assert boss.post(f"{page(row_id)}delete/", {"post": "yes"}).status_code == 302
-    assert not Delivery.unscoped.exists()
-    assert verbs(ada) == ["sent", "deleted"]
-
-
-def test_another_projects_messages_do_not_exist(client: Client, cy: Caller, hermes: Project) -> None:
-    row_id = send(cy, "theirs")
+def test_another_projects_inbox_does_not_exist(client: Client, cy: Caller, hermes: Project) -> None:
+    send(cy, "theirs")
     theirs = Agent.objects.in_project(hermes).get(name="cy")
-    assert listed(client) == set()
-    for url in (page(row_id), f"{LIST}inbox/{theirs.pk}/", f"{page(row_id)}change/"):
-        assert "theirs" not in shown(client, url)
-    client.post(page(row_id), {"text": "x", "to": ""})
-    assert Message.unscoped.count() == 1
+    assert "theirs" not in shown(client, f"{LIST}inbox/{theirs.pk}/")
 
 
 # -- The overview ----------------------------------------------------------------------------------
