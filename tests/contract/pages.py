@@ -8,7 +8,7 @@ from django.db.models import Model
 
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Membership
-from ctxhub.core.toolbox.dispatch import call
+from ctxhub.toolbox.dispatch import call
 from memory.models import (
     Constraint,
     Context,

@@ -16,9 +16,9 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from ctxhub.core.accounts.services.projects import create_project
-from ctxhub.core.admin.logged import LoggedAdmin
-from ctxhub.core.admin.pages import NounAdmin
+from ctxhub.console.logged import LoggedAdmin
+from ctxhub.console.pages import NounAdmin
+from ctxhub.core.accounts.projects import create_project
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Event, Project
 from messaging.models import Message
