@@ -190,7 +190,7 @@ def tell_of_release(
     by_holder: dict[str, list[LeaseRow]] = defaultdict(list)
     for lease in leases:
         if name and lease.folded != name.casefold():
-            by_holder[lease.by].append(lease)
+            by_holder[lease.agent].append(lease)
     if name and by_holder:
         sender = Caller(project=Project.objects.get(pk=project_id), agent=name, keeps_secrets=True)
         items = [_release_message(holder, held, reason) for holder, held in by_holder.items()]
