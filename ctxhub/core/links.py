@@ -1,6 +1,6 @@
 """Links from causes to effects, between objects of any kind: what apps register with their nouns.
 
-`hub/selectors/links.py` walks along them.
+`hub/links.py` walks along them.
 """
 
 from collections.abc import Callable, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""The OpenAPI schemas of responses, from the TypedDicts that services and selectors answer."""
+"""The OpenAPI schemas of responses, from the TypedDicts that services and queries answer."""
 
 import types
 from collections.abc import Callable, Iterable, Mapping

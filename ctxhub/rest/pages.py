@@ -66,7 +66,7 @@ class Page:
 
 
 class CursorPages(BasePagination):
-    """Builds responses from the pages of selectors; it does not filter or count."""
+    """Builds responses from the pages of queries; it does not filter or count."""
 
     def answer(self, page: Page, request: Request, max_tokens: int | None) -> Response:
         answer = page.answer(max_tokens)

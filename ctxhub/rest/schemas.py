@@ -1,4 +1,4 @@
-"""Rows of lists and other answers of core's endpoints, for OpenAPI; selectors build them."""
+"""Rows of lists and other answers of core's endpoints, for OpenAPI; queries build them."""
 
 from typing import Annotated, NotRequired
 

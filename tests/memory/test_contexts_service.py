@@ -1,4 +1,4 @@
-"""Contexts through the service functions, selectors and lists."""
+"""Contexts through the service functions and queries."""
 
 from typing import Any
 

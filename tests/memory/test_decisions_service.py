@@ -1,4 +1,4 @@
-"""Decisions through the service functions, selectors and rules."""
+"""Decisions through the service functions and queries."""
 
 from collections.abc import Mapping
 from datetime import datetime, timedelta

@@ -76,7 +76,7 @@ def some_sections() -> st.SearchStrategy[dict[str, list[Candidate]]]:
 
 
 def in_order(rows: Sequence[Candidate]) -> list[Candidate]:
-    """Copies of the rows, as the selectors give them: those that must be read first, then by score."""
+    """Copies of the rows, as the queries give them: those that must be read first, then by score."""
     return sorted(map(replace, rows), key=lambda one: (not one.is_must, -one.score))
 
 
