@@ -15,6 +15,7 @@ class StoredAnswer(ProjectRow):
     created_at = models.DateTimeField()
 
     class Meta(ProjectRow.Meta):
+        app_label = "core"
         constraints = (
             models.UniqueConstraint(
                 fields=("project", "agent", "request_id"), name="core_one_answer_per_request"
