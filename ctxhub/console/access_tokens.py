@@ -12,13 +12,12 @@ from django.db.models import Q, QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.utils.html import format_html
 from django.utils.module_loading import import_string
-from django.utils.safestring import SafeString
 from unfold.decorators import display
 from unfold.enums import ActionVariant
 
 from ctxhub.console.access import access_of
 from ctxhub.console.base import Menu, person
-from ctxhub.console.columns import chips, mono, time_in_full
+from ctxhub.console.columns import chips, column, mono, time_in_full
 from ctxhub.console.filters import AgentFilter, ProjectFilter
 from ctxhub.console.shown_once import ShownOnceAdmin
 from ctxhub.console.token_form import CLIENTS, OwnTokenForm, RotateForm, TokenForm
@@ -177,25 +176,15 @@ class AccessTokenAdmin(ShownOnceAdmin):
 
     # -- Columns -----------------------------------------------------------------------------------
 
-    @display(description="Begins with", ordering="start")
-    def begins(self, token: AccessToken) -> SafeString:
-        return mono(f"{token.start}…")
-
-    @display(description="Whose", ordering="owner__username")
-    def whose(self, token: AccessToken) -> str:
-        return token.owner.get_username() if token.owner else "the project's"
-
-    @display(description="Scopes")
-    def may(self, token: AccessToken) -> SafeString | str:
-        return chips(token.scopes)
-
-    @display(description="Expires", ordering="expires_at")
-    def expires(self, token: AccessToken) -> SafeString | str:
-        return moment(token.expires_at)
-
-    @display(description="Last used", ordering="last_used_at")
-    def used(self, token: AccessToken) -> SafeString | str:
-        return moment(token.last_used_at)
+    begins = column("Begins with", lambda token: mono(f"{token.start}…"), ordering="start")
+    whose = column(
+        "Whose",
+        lambda token: token.owner.get_username() if token.owner else "the project's",
+        ordering="owner__username",
+    )
+    may = column("Scopes", lambda token: chips(token.scopes))
+    expires = column("Expires", lambda token: moment(token.expires_at), ordering="expires_at")
+    used = column("Last used", lambda token: moment(token.last_used_at), ordering="last_used_at")
 
     made_at = time_in_full("created_at", "Created")
     ends_at = time_in_full("expires_at", "Expires")

@@ -16,6 +16,7 @@ from unfold.decorators import display
 
 from ctxhub.console.access import access_of
 from ctxhub.console.base import Menu, ProjectAdmin
+from ctxhub.console.columns import column
 from ctxhub.console.filters import ProjectFilter
 from ctxhub.console.namesakes import NamesakeFilter
 from ctxhub.console.row_panels import AGENT, panels_of
@@ -61,9 +62,12 @@ class AgentAdmin(ProjectAdmin):
     search_fields = ("name",)
     ordering = (F("last_seen_at").desc(nulls_last=True), "name")
 
-    @display(description="Kind", ordering="kind", label={"agent": "info", "person": "primary"})
-    def is_who(self, agent: Agent) -> str:
-        return "person" if agent.kind == Agent.Kind.HUMAN else "agent"
+    is_who = column(
+        "Kind",
+        lambda agent: "person" if agent.kind == Agent.Kind.HUMAN else "agent",
+        ordering="kind",
+        label={"agent": "info", "person": "primary"},
+    )
 
     @display(description="State", label={"active": "success"})
     def state(self, agent: Agent) -> str:
@@ -71,13 +75,12 @@ class AgentAdmin(ProjectAdmin):
             return "never seen"
         return "active" if agent.last_seen_at > clock.now() - ACTIVE_FOR else "idle"
 
-    @display(description="Last seen", ordering="last_seen_at")
-    def last_seen(self, agent: Agent) -> SafeString | str:
-        return moment(agent.last_seen_at)
-
-    @display(description="First seen", ordering="created_at")
-    def first_seen(self, agent: Agent) -> SafeString | str:
-        return moment(agent.created_at if agent.last_seen_at else None)
+    last_seen = column("Last seen", lambda agent: moment(agent.last_seen_at), ordering="last_seen_at")
+    first_seen = column(
+        "First seen",
+        lambda agent: moment(agent.created_at if agent.last_seen_at else None),
+        ordering="created_at",
+    )
 
     @display(description="Log")
     def log(self, agent: Agent) -> SafeString:

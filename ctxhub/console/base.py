@@ -14,11 +14,10 @@ from django.db.models import Model, QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.urls import reverse
-from django.utils.safestring import SafeString, mark_safe
-from unfold.decorators import display
+from django.utils.safestring import mark_safe
 
 from ctxhub.console.access import access_of, chosen_project, named_slug, shown_project
-from ctxhub.console.columns import agent_cell
+from ctxhub.console.columns import agent_cell, column
 from ctxhub.console.dates import DatedList
 from ctxhub.console.lists import FilteredList
 from ctxhub.console.service_form import ServiceForm, sentence
@@ -122,9 +121,7 @@ class ProjectAdmin(ModelAdmin):
         results: tuple[QuerySet[Any], bool] = super().get_search_results(request, queryset, term)
         return results
 
-    @display(description="Agent", ordering="agent__name")
-    def by(self, row: Any) -> SafeString:
-        return agent_cell(row.agent)
+    by = column("Agent", lambda row: agent_cell(row.agent), ordering="agent__name")
 
     # -- Permissions -------------------------------------------------------------------------------
 

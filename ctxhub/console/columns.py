@@ -36,6 +36,16 @@ def mono(text: str) -> SafeString:
     return format_html('<code class="ctx-mono ctx-key">{}</code>', parts)
 
 
+def column(description: str, read: Callable[[Any], object], **shown: Any) -> Callable[[Any, Any], object]:
+    """A column, or a field of a page, that is one expression of the row. `shown`: see unfold's `display`."""
+
+    @display(description=description, **shown)
+    def cell(admin: Any, row: Any) -> object:
+        return read(row)
+
+    return cast("Callable[[Any, Any], object]", cell)
+
+
 def time_in_full(field: str, description: str) -> Callable[[Any, Any], SafeString | str]:
     """Return an admin method that shows the datetime field in full."""
 

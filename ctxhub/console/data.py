@@ -8,11 +8,10 @@ from django.core.exceptions import PermissionDenied
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import URLPattern, path, reverse
-from django.utils.safestring import SafeString
-from unfold.decorators import display
 
 from ctxhub.console.access import access_of, shown_project
 from ctxhub.console.base import Menu
+from ctxhub.console.columns import column
 from ctxhub.console.filters import ProjectFilter
 from ctxhub.console.project_pages import ProjectPagesAdmin
 from ctxhub.console.service_form import sentence
@@ -69,21 +68,10 @@ class DataAdmin(ProjectPagesAdmin):
         rows: QuerySet[Import] = super().get_queryset(request)
         return rows.filter(project__isnull=False)
 
-    @display(description="When", ordering="started_at")
-    def started(self, row: Import) -> SafeString | str:
-        return moment(row.started_at)
-
-    @display(description="By", ordering="by")
-    def who(self, row: Import) -> str:
-        return row.by
-
-    @display(description="Objects")
-    def what(self, row: Import) -> str:
-        return _counts(row)
-
-    @display(description="State", ordering="state")
-    def how_far(self, row: Import) -> str:
-        return _state(row)
+    started = column("When", lambda row: moment(row.started_at), ordering="started_at")
+    who = column("By", lambda row: row.by, ordering="by")
+    what = column("Objects", lambda row: _counts(row))
+    how_far = column("State", lambda row: _state(row), ordering="state")
 
     def data_page(self, request: HttpRequest, project: Project | None) -> HttpResponse:
         shown = _context(request, project) if project else {}

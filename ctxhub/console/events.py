@@ -14,7 +14,7 @@ from unfold.decorators import display
 from ctxhub.console import refs
 from ctxhub.console.access import shown_project_ids
 from ctxhub.console.base import Menu
-from ctxhub.console.columns import agent_cell, mono, preview, time_in_full
+from ctxhub.console.columns import agent_cell, column, mono, preview, time_in_full
 from ctxhub.console.filters import AgentFilter, ProjectFilter, TimeRangeFilter
 from ctxhub.console.project_pages import ProjectPagesAdmin
 from ctxhub.console.timeline.by_agent import by_agent_context
@@ -113,25 +113,11 @@ class EventAdmin(ProjectPagesAdmin):
         shown = timeline_context(project, request.GET.dict(), last_visit) if project else {}
         return self.project_page(request, "timeline", "ctxhub/timeline.html", project, **shown)
 
-    @display(description="When", ordering="pk")
-    def when(self, event: Event) -> SafeString | str:
-        return moment(event.at)
-
-    @display(description="Agent")
-    def who(self, event: Event) -> SafeString:
-        return agent_cell(event.agent)
-
-    @display(description="Action", label=ACTION_COLOURS)
-    def what(self, event: Event) -> str:
-        return action_word(event.verb)
-
-    @display(description="Ref")
-    def on(self, event: Event) -> SafeString:
-        return link_to_ref(event)
-
-    @display(description="Note")
-    def note(self, event: Event) -> SafeString | str:
-        return preview(note_of(event.data))
+    when = column("When", lambda event: moment(event.at), ordering="pk")
+    who = column("Agent", lambda event: agent_cell(event.agent))
+    what = column("Action", lambda event: action_word(event.verb), label=ACTION_COLOURS)
+    on = column("Ref", lambda event: link_to_ref(event))
+    note = column("Note", lambda event: preview(note_of(event.data)))
 
     @display(description="Ref")
     def about(self, event: Event) -> SafeString:

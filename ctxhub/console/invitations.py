@@ -6,13 +6,11 @@ from django import forms
 from django.contrib import admin
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
-from django.utils.safestring import SafeString
-from unfold.decorators import display
 from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
 
 from ctxhub.console import refs
 from ctxhub.console.base import Menu, person
-from ctxhub.console.columns import time_in_full
+from ctxhub.console.columns import column, time_in_full
 from ctxhub.console.filters import ProjectFilter
 from ctxhub.console.shown_once import ShownOnceAdmin, ShownOnceForm
 from ctxhub.core.accounts.projects import NewInvitation, invite, revoke_invitation
@@ -89,30 +87,17 @@ class InvitationAdmin(ShownOnceAdmin):
 
     # -- Columns -----------------------------------------------------------------------------------
 
-    @display(description="By", ordering="created_by__username")
-    def inviter(self, row: Invitation) -> str:
-        return str(row.created_by or "")
-
-    @display(description="Created", ordering="created_at")
-    def created(self, row: Invitation) -> SafeString | str:
-        return moment(row.created_at)
-
-    @display(description="Expires", ordering="expires_at")
-    def expires(self, row: Invitation) -> SafeString | str:
-        return moment(row.expires_at)
-
-    @display(description="Used by", ordering="used_by__username")
-    def used(self, row: Invitation) -> str:
-        return str(row.used_by or "")
+    inviter = column("By", lambda row: str(row.created_by or ""), ordering="created_by__username")
+    created = column("Created", lambda row: moment(row.created_at), ordering="created_at")
+    expires = column("Expires", lambda row: moment(row.expires_at), ordering="expires_at")
+    used = column("Used by", lambda row: str(row.used_by or ""), ordering="used_by__username")
 
     made_at = time_in_full("created_at", "Created")
     ends_at = time_in_full("expires_at", "Expires")
     taken_at = time_in_full("used_at", "Used")
     ended_at = time_in_full("revoked_at", "Revoked")
 
-    @display(description="State", label=STATES)
-    def state(self, row: Invitation) -> str:
-        return row.state
+    state = column("State", lambda row: row.state, label=STATES)
 
 
 def _page_of(project_id: int, name: str) -> str | None:

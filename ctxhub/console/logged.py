@@ -6,11 +6,10 @@ from django.contrib.admin import AdminSite
 from django.contrib.admin.utils import unquote
 from django.db.models import Model
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
-from django.utils.safestring import SafeString
-from unfold.decorators import display
 
 from ctxhub.console import refs
 from ctxhub.console.base import ProjectAdmin
+from ctxhub.console.columns import column
 from ctxhub.console.urls import list_url
 from ctxhub.core.kit.inputs import read_id
 from ctxhub.core.templatetags.moments import moment
@@ -66,9 +65,7 @@ class LoggedAdmin(ProjectAdmin):
 
     # -- Common columns ----------------------------------------------------------------------------
 
-    @display(description="Updated", ordering="updated_at")
-    def updated(self, row: Any) -> SafeString | str:
-        return moment(row.updated_at)
+    updated = column("Updated", lambda row: moment(row.updated_at), ordering="updated_at")
 
     # -- Writing -----------------------------------------------------------------------------------
 

@@ -16,6 +16,7 @@ from unfold.forms import AdminPasswordChangeForm, UserChangeForm, UserCreationFo
 from unfold.widgets import UnfoldBooleanSwitchWidget
 
 from ctxhub.console.base import Menu
+from ctxhub.console.columns import column
 from ctxhub.console.lists import FilteredList
 from ctxhub.console.unfold_compat import ChangeList, DropdownFilter, ModelAdmin, ModelForm, TabularInline
 from ctxhub.console.usernames import limit_username, refuse_namesakes, refuse_new_namesake
@@ -151,9 +152,7 @@ class UserAdmin(DjangoUserAdmin, SuperusersOnly):  # type: ignore[type-arg]
     def get_queryset(self, request: HttpRequest) -> QuerySet[User]:
         return super().get_queryset(request).prefetch_related("memberships__project")
 
-    @display(description="Name")
-    def full_name(self, user: User) -> str:
-        return user.get_full_name()
+    full_name = column("Name", lambda user: user.get_full_name())
 
     @display(description="Projects")
     def belongs_to(self, user: Any) -> SafeString | str:
@@ -179,6 +178,4 @@ class UserAdmin(DjangoUserAdmin, SuperusersOnly):  # type: ignore[type-arg]
             return "superuser"
         return "staff" if user.is_staff and user.is_active else "cannot sign in"
 
-    @display(description="Last sign-in", ordering="last_login")
-    def seen(self, user: User) -> SafeString | str:
-        return moment(user.last_login)
+    seen = column("Last sign-in", lambda user: moment(user.last_login), ordering="last_login")

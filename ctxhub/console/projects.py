@@ -17,6 +17,7 @@ from unfold.widgets import UnfoldAdminTextInputWidget
 
 from ctxhub.console.access import access_of
 from ctxhub.console.base import Menu, ProjectAdmin, person
+from ctxhub.console.columns import column
 from ctxhub.console.config_form import ConfigForm, config_fieldsets, config_help_texts
 from ctxhub.console.unfold_compat import ModelForm, TabularInline, action
 from ctxhub.console.urls import in_project
@@ -142,9 +143,7 @@ class ProjectsAdmin(ProjectAdmin):
         count: int = project.member_count
         return count
 
-    @display(description="Created", ordering="created_at")
-    def created(self, project: Project) -> SafeString | str:
-        return moment(project.created_at)
+    created = column("Created", lambda project: moment(project.created_at), ordering="created_at")
 
     @display(description="Go to")
     def decisions_link(self, project: Project) -> SafeString:

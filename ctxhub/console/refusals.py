@@ -7,10 +7,9 @@ from django.db.models import QuerySet, Sum
 from django.http import HttpRequest
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
-from unfold.decorators import display
 
 from ctxhub.console.base import Menu, ProjectAdmin
-from ctxhub.console.columns import agent_name, mono, preview, time_in_full
+from ctxhub.console.columns import agent_name, column, mono, preview, time_in_full
 from ctxhub.console.filters import ProjectFilter
 from ctxhub.console.row_panels import AGENT, RowPanel, row_panels
 from ctxhub.console.unfold_compat import DropdownFilter, TextFilter
@@ -63,21 +62,14 @@ class RefusalAdmin(ProjectAdmin):
     def get_queryset(self, request: HttpRequest) -> QuerySet[Refusal]:
         return with_agent_pk(super().get_queryset(request))
 
-    @display(description="When", ordering="minute")
-    def when(self, refusal: Refusal) -> SafeString | str:
-        return moment(refusal.last_at)
-
-    @display(description="Agent", ordering="folded")
-    def who(self, refusal: Any) -> SafeString:
-        return agent_name(refusal.name or "many agents", refusal.agent_pk)
-
-    @display(description="Ref", ordering="ref")
-    def on(self, refusal: Refusal) -> SafeString | str:
-        return mono(refusal.ref) if refusal.ref else ""
-
-    @display(description="Error")
-    def what(self, refusal: Refusal) -> SafeString | str:
-        return preview(refusal.note)
+    when = column("When", lambda refusal: moment(refusal.last_at), ordering="minute")
+    who = column(
+        "Agent",
+        lambda refusal: agent_name(refusal.name or "many agents", refusal.agent_pk),
+        ordering="folded",
+    )
+    on = column("Ref", lambda refusal: mono(refusal.ref) if refusal.ref else "", ordering="ref")
+    what = column("Error", lambda refusal: preview(refusal.note))
 
     first = time_in_full("first_at", "First")
     last = time_in_full("last_at", "Last")

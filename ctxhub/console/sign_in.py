@@ -7,11 +7,10 @@ from django.contrib import admin, messages
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
-from django.utils.safestring import SafeString
-from unfold.decorators import display
 from unfold.forms import AuthenticationForm
 
 from ctxhub.console.base import Menu
+from ctxhub.console.columns import column
 from ctxhub.console.known_browsers import is_known
 from ctxhub.console.people import SuperusersOnly
 from ctxhub.core.accounts.sign_in import (
@@ -90,13 +89,10 @@ class SignInFailureAdmin(SuperusersOnly):
         response: HttpResponse = super().changelist_view(request, extra_context)
         return response
 
-    @display(description="Last", ordering="last_at")
-    def last(self, row: SignInFailure) -> SafeString | str:
-        return moment(row.last_at)
-
-    @display(description="Refused until", ordering="until")
-    def refused_until(self, row: SignInFailure) -> SafeString | str:
-        return moment(row.until) if row.until else ""
+    last = column("Last", lambda row: moment(row.last_at), ordering="last_at")
+    refused_until = column(
+        "Refused until", lambda row: moment(row.until) if row.until else "", ordering="until"
+    )
 
 
 def _sentence(flood: Flood) -> str:

@@ -14,7 +14,7 @@ from unfold.decorators import display
 from ctxhub.console import dashboard, refs
 from ctxhub.console.access import shown_project_ids
 from ctxhub.console.base import Menu, ProjectAdmin, person
-from ctxhub.console.columns import chips, mono, preview
+from ctxhub.console.columns import chips, column, mono, preview
 from ctxhub.console.dashboard import Amount, ListUrl, counting
 from ctxhub.console.filters import ProjectFilter
 from ctxhub.console.lists import FilteredList
@@ -148,17 +148,9 @@ class StaleRowAdmin(ProjectAdmin):
         url = refs.page_of_row(row.kind, row.object_id)
         return format_html('<a class="ctx-link" href="{}">{}</a>', url, mono(str(row.head.name)))
 
-    @display(description="Kind", ordering="kind")
-    def of_kind(self, row: PathPattern) -> SafeString:
-        return chips([row.kind])
-
-    @display(description="Begins")
-    def summary(self, row: Any) -> SafeString | str:
-        return preview(row.head.summary) if row.head else ""
-
-    @display(description="Files", ordering="pattern")
-    def files(self, row: PathPattern) -> SafeString:
-        return mono(row.pattern)
+    of_kind = column("Kind", lambda row: chips([row.kind]), ordering="kind")
+    summary = column("Begins", lambda row: preview(row.head.summary) if row.head else "")
+    files = column("Files", lambda row: mono(row.pattern), ordering="pattern")
 
     @display(description="Changes", ordering="stale")
     def changes(self, row: Any) -> SafeString | str:
@@ -167,9 +159,9 @@ class StaleRowAdmin(ProjectAdmin):
         url = changes_url(row.project, str(row.head.name), Stale(row.stale, row.stale_since))
         return format_html('<a class="ctx-link" href="{}">{}</a>', url, f"{row.stale:,}")
 
-    @display(description="Since", ordering="stale_since")
-    def since(self, row: PathPattern) -> SafeString | str:
-        return moment(row.stale_since) if row.stale_since else ""
+    since = column(
+        "Since", lambda row: moment(row.stale_since) if row.stale_since else "", ordering="stale_since"
+    )
 
     @admin.action(description="Confirm that the selected ones still hold", permissions=["change"])
     def confirm_selected(self, request: HttpRequest, queryset: QuerySet[PathPattern]) -> None:

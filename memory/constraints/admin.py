@@ -8,14 +8,12 @@ from django.contrib import admin, messages
 from django.db.models import QuerySet
 from django.db.models.functions import Left
 from django.http import HttpRequest, HttpResponse
-from django.utils.safestring import SafeString
 from unfold.contrib.filters.admin import ChoicesDropdownFilter
-from unfold.decorators import display
 from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
 
 from ctxhub.console import refs
 from ctxhub.console.base import Menu, person
-from ctxhub.console.columns import PREVIEW_CHARACTERS, PRIORITY_COLOURS, name, preview
+from ctxhub.console.columns import PREVIEW_CHARACTERS, PRIORITY_COLOURS, column, name, preview
 from ctxhub.console.fields import LinesField, NamesField, ProseField
 from ctxhub.console.filters import (
     AgentFilter,
@@ -122,25 +120,18 @@ class ConstraintAdmin(PathRowsAdmin):
         begins = Left("text", 2 * PREVIEW_CHARACTERS)
         return rows.defer("text", "reason", "paths").annotate(begins=begins).prefetch_related("tags")
 
-    @display(description="Constraint")
-    def beginning(self, constraint: Any) -> SafeString | str:
-        return preview(constraint.begins)
-
-    @display(description="Category", ordering="category__folded")
-    def kind(self, constraint: Constraint) -> SafeString:
-        return name(constraint.category.name)
-
-    @display(description="Priority", ordering="-priority", label=PRIORITY_COLOURS)
-    def urgency(self, constraint: Constraint) -> str:
-        return constraint.get_priority_display()
-
-    @display(description="Status", ordering="status", label=STATUS_COLOURS)
-    def state(self, constraint: Constraint) -> str:
-        return constraint.get_status_display()
-
-    @display(description="Added", ordering="created_at")
-    def added(self, constraint: Constraint) -> SafeString | str:
-        return moment(constraint.created_at)
+    beginning = column("Constraint", lambda constraint: preview(constraint.begins))
+    kind = column("Category", lambda constraint: name(constraint.category.name), ordering="category__folded")
+    urgency = column(
+        "Priority",
+        lambda constraint: constraint.get_priority_display(),
+        ordering="-priority",
+        label=PRIORITY_COLOURS,
+    )
+    state = column(
+        "Status", lambda constraint: constraint.get_status_display(), ordering="status", label=STATUS_COLOURS
+    )
+    added = column("Added", lambda constraint: moment(constraint.created_at), ordering="created_at")
 
     # -- Reading -----------------------------------------------------------------------------------
 

@@ -14,7 +14,7 @@ from unfold.widgets import UnfoldAdminTextInputWidget
 
 from ctxhub.console import refs
 from ctxhub.console.base import Menu, person
-from ctxhub.console.columns import preview
+from ctxhub.console.columns import column, preview
 from ctxhub.console.fields import NamesField, ObjectField, ProseField
 from ctxhub.console.filters import AgentFilter, ProjectFilter, TagFilter
 from ctxhub.console.logged import EVENTS_STAY
@@ -86,9 +86,7 @@ class ContextAdmin(NounAdmin):
         rows: QuerySet[Context] = super().get_queryset(request)
         return rows.prefetch_related("tags")
 
-    @display(description="Context", ordering="folded")
-    def named(self, context: Context) -> str:
-        return context.name
+    named = column("Context", lambda context: context.name, ordering="folded")
 
     @display(description="Memories", ordering="memory_count")
     def memories(self, context: Context) -> SafeString | str:
@@ -98,9 +96,7 @@ class ContextAdmin(NounAdmin):
         link = '<a class="ctx-link" href="{}">{}</a>'
         return format_html(link, list_of_memories(context), f"{context.memory_count:,}")
 
-    @display(description="Description")
-    def about(self, context: Context) -> SafeString | str:
-        return preview(context.description)
+    about = column("Description", lambda context: preview(context.description))
 
     # -- Reading -----------------------------------------------------------------------------------
 

@@ -11,14 +11,12 @@ from django.core.paginator import Paginator
 from django.db.models import QuerySet
 from django.db.models.functions import Left
 from django.http import Http404, HttpRequest, HttpResponse
-from django.utils.safestring import SafeString
 from unfold.contrib.filters.admin import ChoicesDropdownFilter
-from unfold.decorators import display
 from unfold.widgets import UnfoldAdminTextInputWidget
 
 from ctxhub.console import refs
 from ctxhub.console.base import Menu, person
-from ctxhub.console.columns import PREVIEW_CHARACTERS, mono, preview
+from ctxhub.console.columns import PREVIEW_CHARACTERS, column, mono, preview
 from ctxhub.console.fields import ProseField
 from ctxhub.console.filters import AgentFilter, LayerFilter, ProjectFilter, ScopeFilter, TagFilter
 from ctxhub.console.logged import EVENTS_STAY
@@ -115,17 +113,11 @@ class DecisionAdmin(PathRowsAdmin):
             .prefetch_related("tags")
         )
 
-    @display(description="Key", ordering="key")
-    def named(self, decision: Decision) -> SafeString:
-        return mono(decision.key)
-
-    @display(description="Value")
-    def shown_value(self, decision: Any) -> SafeString | str:
-        return preview(decision.beginning)
-
-    @display(description="Status", ordering="status", label=STATUS_COLOURS)
-    def state(self, decision: Decision) -> str:
-        return decision.get_status_display()
+    named = column("Key", lambda decision: mono(decision.key), ordering="key")
+    shown_value = column("Value", lambda decision: preview(decision.beginning))
+    state = column(
+        "Status", lambda decision: decision.get_status_display(), ordering="status", label=STATUS_COLOURS
+    )
 
     # -- Reading -----------------------------------------------------------------------------------
 

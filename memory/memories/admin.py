@@ -15,7 +15,7 @@ from unfold.decorators import display
 
 from ctxhub.console import refs
 from ctxhub.console.base import Menu, person
-from ctxhub.console.columns import chips, preview
+from ctxhub.console.columns import chips, column, preview
 from ctxhub.console.filters import AgentFilter, ProjectFilter, TagFilter
 from ctxhub.console.graphs.layout import Drawing, tall, wide
 from ctxhub.console.graphs.trees import Graph, Node, worded
@@ -163,17 +163,13 @@ class MemoryAdmin(PathRowsAdmin):
         digest = format_html('<span class="ctx-block ctx-quiet ctx-digest">{}</span>', memory.digest)
         return format_html("{}{}", preview(memory.title), digest)
 
-    @display(description="Type", ordering="type", label=True)
-    def kind(self, memory: Memory) -> str:
-        return memory.get_type_display()
-
-    @display(description="Context", ordering="context__folded")
-    def within(self, memory: Any) -> SafeString:
-        return chips([memory.context.name], lambda name: memory.shown_in.narrowed_to(context=name))
-
-    @display(description="Tokens", ordering="tokens")
-    def cost(self, memory: Memory) -> str:
-        return f"{memory.tokens:,}"
+    kind = column("Type", lambda memory: memory.get_type_display(), ordering="type", label=True)
+    within = column(
+        "Context",
+        lambda memory: chips([memory.context.name], lambda name: memory.shown_in.narrowed_to(context=name)),
+        ordering="context__folded",
+    )
+    cost = column("Tokens", lambda memory: f"{memory.tokens:,}", ordering="tokens")
 
     # -- Reading -----------------------------------------------------------------------------------
 

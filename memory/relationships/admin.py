@@ -12,12 +12,11 @@ from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from unfold.contrib.filters.admin import ChoicesDropdownFilter
-from unfold.decorators import display
 from unfold.widgets import UnfoldAdminIntegerFieldWidget, UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
 
 from ctxhub.console.access import chosen_project, shown_project_ids
 from ctxhub.console.base import Menu, person
-from ctxhub.console.columns import mono, preview, time_in_full
+from ctxhub.console.columns import column, mono, preview, time_in_full
 from ctxhub.console.filters import AgentFilter, ProjectFilter
 from ctxhub.console.graphs.trees import Node, worded
 from ctxhub.console.lists import FilteredList
@@ -136,25 +135,18 @@ class RelationshipAdmin(LoggedAdmin):
             wanted |= Q(project=project_id) & ends
         return queryset.filter(wanted), False
 
-    @display(description="Relation", ordering="relation", label=RELATION_COLOURS)
-    def relates(self, row: Relationship) -> str:
-        return worded(row.get_relation_display())
-
-    @display(description="Source")
-    def source_end(self, row: Any) -> SafeString | str:
-        return _end(row, ends_of(row)[0])
-
-    @display(description="Target")
-    def target_end(self, row: Any) -> SafeString | str:
-        return _end(row, ends_of(row)[1])
-
-    @display(description="Strength", ordering="strength")
-    def how_strong(self, row: Relationship) -> SafeString:
-        return strength_bar(row.strength)
-
-    @display(description="Origin", ordering="is_found")
-    def origin(self, row: Relationship) -> str:
-        return "suggested by similarity" if row.is_found else "entered"
+    relates = column(
+        "Relation",
+        lambda row: worded(row.get_relation_display()),
+        ordering="relation",
+        label=RELATION_COLOURS,
+    )
+    source_end = column("Source", lambda row: _end(row, ends_of(row)[0]))
+    target_end = column("Target", lambda row: _end(row, ends_of(row)[1]))
+    how_strong = column("Strength", lambda row: strength_bar(row.strength), ordering="strength")
+    origin = column(
+        "Origin", lambda row: "suggested by similarity" if row.is_found else "entered", ordering="is_found"
+    )
 
     last_changed = time_in_full("updated_at", "Updated")
 

@@ -11,7 +11,7 @@ from django.utils.safestring import SafeString
 from unfold.decorators import display
 
 from ctxhub.console.base import Menu, person
-from ctxhub.console.columns import agent_name, preview
+from ctxhub.console.columns import agent_name, column, preview
 from ctxhub.console.filters import AgentFilter, ProjectFilter
 from ctxhub.console.find import find_in
 from ctxhub.console.logged import EVENTS_STAY
@@ -77,22 +77,15 @@ class ScratchpadAdmin(NounAdmin):
         rows: QuerySet[Scratchpad] = super().get_queryset(request)
         return with_writer(rows).defer("content")
 
-    @display(description="Scratchpad", ordering="name")
-    def named(self, pad: Scratchpad) -> SafeString | str:
-        return preview(pad.name)
+    named = column("Scratchpad", lambda pad: preview(pad.name), ordering="name")
 
     @display(description="Workflow", ordering="workflow__name")
     def within(self, pad: Any) -> SafeString:
         url = pad.shown_in.narrowed_to(workflow=str(pad.workflow_id))
         return format_html('<a class="ctx-chip" href="{}">{}</a>', url, pad.workflow)
 
-    @display(description="Characters", ordering="length")
-    def characters(self, pad: Scratchpad) -> str:
-        return f"{pad.length:,}"
-
-    @display(description="Written by")
-    def by(self, pad: Any) -> SafeString:
-        return agent_name(pad.writer, pad.writer_id)
+    characters = column("Characters", lambda pad: f"{pad.length:,}", ordering="length")
+    by = column("Written by", lambda pad: agent_name(pad.writer, pad.writer_id))
 
     # -- Reading -----------------------------------------------------------------------------------
 

@@ -7,15 +7,13 @@ from django import forms
 from django.contrib import admin, messages
 from django.db.models import Model, Q, QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
-from django.utils.safestring import SafeString
 from unfold.contrib.filters.admin import ChoicesDropdownFilter
-from unfold.decorators import display
 from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
 
 from ctxhub.console import refs
 from ctxhub.console.access import access_of
 from ctxhub.console.base import Menu, person
-from ctxhub.console.columns import chips, preview
+from ctxhub.console.columns import chips, column, preview
 from ctxhub.console.fields import NamesField, ObjectField, ProseField
 from ctxhub.console.filters import AgentFilter, ProjectFilter, TagFilter
 from ctxhub.console.logged import EVENTS_STAY
@@ -179,25 +177,17 @@ class SnapshotAdmin(ProjectPagesAdmin, NounAdmin):
         rows: QuerySet[Snapshot] = super().get_queryset(request)
         return rows.defer(*LONG).prefetch_related("tags")
 
-    @display(description="Snapshot")
-    def summarised(self, snapshot: Snapshot) -> SafeString | str:
-        return preview(snapshot.summary)
-
-    @display(description="Action", ordering="action_type", label=True)
-    def action(self, snapshot: Snapshot) -> str:
-        return action_of(snapshot)
-
-    @display(description="Tier", ordering="-touched_at", label=TIER_COLOURS)
-    def tier_now(self, snapshot: Snapshot) -> str:
-        return tier_label(snapshot)
-
-    @display(description="Source", ordering="source")
-    def origin(self, snapshot: Any) -> SafeString:
-        return chips([snapshot.source], lambda name: snapshot.shown_in.narrowed_to(source=name))
-
-    @display(description="Saved", ordering="created_at")
-    def saved(self, snapshot: Snapshot) -> SafeString | str:
-        return moment(snapshot.created_at)
+    summarised = column("Snapshot", lambda snapshot: preview(snapshot.summary))
+    action = column("Action", lambda snapshot: action_of(snapshot), ordering="action_type", label=True)
+    tier_now = column(
+        "Tier", lambda snapshot: tier_label(snapshot), ordering="-touched_at", label=TIER_COLOURS
+    )
+    origin = column(
+        "Source",
+        lambda snapshot: chips([snapshot.source], lambda name: snapshot.shown_in.narrowed_to(source=name)),
+        ordering="source",
+    )
+    saved = column("Saved", lambda snapshot: moment(snapshot.created_at), ordering="created_at")
 
     # -- Reading -----------------------------------------------------------------------------------
 

@@ -12,7 +12,7 @@ from unfold.decorators import display
 from unfold.widgets import UnfoldAdminTextInputWidget
 
 from ctxhub.console.base import Menu, person
-from ctxhub.console.columns import chips, mono, time_in_full
+from ctxhub.console.columns import chips, column, mono, time_in_full
 from ctxhub.console.fields import LinesField, NamesField, ObjectField
 from ctxhub.console.filters import AgentFilter, ProjectFilter
 from ctxhub.console.logged import LoggedAdmin
@@ -111,17 +111,9 @@ class TemplateAdmin(LoggedAdmin):
 
     # -- What is shown -----------------------------------------------------------------------------
 
-    @display(description="Name")
-    def shown_name(self, template: DecisionTemplate) -> SafeString:
-        return mono(template.name)
-
-    @display(description="Tags")
-    def begins_with(self, template: DecisionTemplate) -> SafeString:
-        return chips(template.defaults.get("tags", ()))
-
-    @display(description="Requires")
-    def requires(self, template: DecisionTemplate) -> SafeString:
-        return chips(template.require)
+    shown_name = column("Name", lambda template: mono(template.name))
+    begins_with = column("Tags", lambda template: chips(template.defaults.get("tags", ())))
+    requires = column("Requires", lambda template: chips(template.require))
 
     last_changed = time_in_full("updated_at", "Updated")
 

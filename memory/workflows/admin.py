@@ -15,7 +15,7 @@ from unfold.decorators import display
 from unfold.widgets import UnfoldAdminTextInputWidget
 
 from ctxhub.console.base import Menu, person
-from ctxhub.console.columns import preview
+from ctxhub.console.columns import column, preview
 from ctxhub.console.fields import ObjectField
 from ctxhub.console.filters import AgentFilter, ProjectFilter
 from ctxhub.console.indexed import found_ids
@@ -102,13 +102,8 @@ class WorkflowAdmin(NounAdmin):
         holders = Scratchpad.unscoped.filter(pk__in=pads).values("workflow")
         return rows.filter(Q(pk__in=own) | Q(pk__in=holders))
 
-    @display(description="Workflow", ordering="name")
-    def named(self, workflow: Workflow) -> SafeString | str:
-        return preview(str(workflow))
-
-    @display(description="State", ordering="is_active", label=STATE_COLOURS)
-    def state(self, workflow: Workflow) -> str:
-        return state_of(workflow)
+    named = column("Workflow", lambda workflow: preview(str(workflow)), ordering="name")
+    state = column("State", lambda workflow: state_of(workflow), ordering="is_active", label=STATE_COLOURS)
 
     @display(description="Scratchpads", ordering="pad_count")
     def pads(self, workflow: Any) -> SafeString | str:
@@ -117,9 +112,7 @@ class WorkflowAdmin(NounAdmin):
             return "none yet"
         return format_html('<a class="ctx-link" href="{}">{}</a>', list_of_pads(workflow), workflow.pad_count)
 
-    @display(description="Written to", ordering="updated_at")
-    def updated(self, workflow: Workflow) -> SafeString | str:
-        return moment(workflow.updated_at)
+    updated = column("Written to", lambda workflow: moment(workflow.updated_at), ordering="updated_at")
 
     # -- Reading -----------------------------------------------------------------------------------
 

@@ -14,7 +14,14 @@ from unfold.decorators import display
 
 from ctxhub.console.access import access_of, chosen_project
 from ctxhub.console.base import Menu, person
-from ctxhub.console.columns import PREVIEW_CHARACTERS, PRIORITY_COLOURS, agent_cell, agent_chips, preview
+from ctxhub.console.columns import (
+    PREVIEW_CHARACTERS,
+    PRIORITY_COLOURS,
+    agent_cell,
+    agent_chips,
+    column,
+    preview,
+)
 from ctxhub.console.filters import NameFilter, ProjectFilter
 from ctxhub.console.logged import EVENTS_STAY
 from ctxhub.console.pages import NounAdmin
@@ -171,13 +178,8 @@ class MessageAdmin(NounAdmin):
             )
         )
 
-    @display(description="Text")
-    def text_preview(self, message: Any) -> SafeString | str:
-        return preview(message.beginning)
-
-    @display(description="From", ordering="sender__name")
-    def who(self, message: Message) -> SafeString:
-        return agent_cell(message.sender)
+    text_preview = column("Text", lambda message: preview(message.beginning))
+    who = column("From", lambda message: agent_cell(message.sender), ordering="sender__name")
 
     @display(description="To")
     def to(self, message: Any) -> SafeString | str:
@@ -193,13 +195,13 @@ class MessageAdmin(NounAdmin):
         more = "and more" if len(message.owing) > NAMES_SHOWN else ""
         return agent_chips(((each.name, each.agent_pk) for each in message.owing[:NAMES_SHOWN]), more)
 
-    @display(description="Type", ordering="type", label=TYPE_COLOURS)
-    def kind(self, message: Message) -> str:
-        return message.get_type_display()
-
-    @display(description="Priority", ordering="priority", label=PRIORITY_COLOURS)
-    def urgency(self, message: Message) -> str:
-        return message.get_priority_display()
+    kind = column("Type", lambda message: message.get_type_display(), ordering="type", label=TYPE_COLOURS)
+    urgency = column(
+        "Priority",
+        lambda message: message.get_priority_display(),
+        ordering="priority",
+        label=PRIORITY_COLOURS,
+    )
 
     @display(description="State", ordering="state", label=STATE_COLOURS)
     def progress(self, message: Message) -> str:
@@ -215,9 +217,7 @@ class MessageAdmin(NounAdmin):
             return ""
         return "given" if not message.is_unacked else "late" if message.ack_overdue else "awaited"
 
-    @display(description="Sent", ordering="pk")
-    def sent(self, message: Message) -> SafeString | str:
-        return moment(message.created_at)
+    sent = column("Sent", lambda message: moment(message.created_at), ordering="pk")
 
     # -- Reading -----------------------------------------------------------------------------------
 

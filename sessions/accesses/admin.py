@@ -7,7 +7,7 @@ from django.utils.safestring import SafeString
 from unfold.contrib.filters.admin import ChoicesDropdownFilter
 from unfold.decorators import display
 
-from ctxhub.console.columns import mono, time_in_full
+from ctxhub.console.columns import column, mono, time_in_full
 from ctxhub.console.filters import AgentFilter, ProjectFilter
 from ctxhub.core.templatetags.moments import moment
 from sessions.accesses.models import Access, ResourceDependency
@@ -31,17 +31,11 @@ class AccessAdmin(FileRowsAdmin):
     ordering = ("-created_at", "-pk")
     fields = ("project", "happened", "by", "what", "file", "within")
 
-    @display(description="When", ordering="created_at")
-    def when(self, access: Access) -> SafeString | str:
-        return moment(access.created_at)
-
-    @display(description="Access", ordering="access", label=ACCESS_COLOURS)
-    def what(self, access: Access) -> str:
-        return access.get_access_display()
-
-    @display(description="File", ordering="resource__path")
-    def file(self, access: Access) -> SafeString:
-        return file_link(access.resource)
+    when = column("When", lambda access: moment(access.created_at), ordering="created_at")
+    what = column(
+        "Access", lambda access: access.get_access_display(), ordering="access", label=ACCESS_COLOURS
+    )
+    file = column("File", lambda access: file_link(access.resource), ordering="resource__path")
 
     @display(description="Session", ordering="session_id")
     def within(self, access: Access) -> SafeString:
@@ -63,21 +57,10 @@ class DependencyAdmin(FileRowsAdmin):
     ordering = ("-pk",)
     fields = ("project", "needs", "how", "needed", "strength", "said")
 
-    @display(description="File", ordering="source__path")
-    def needs(self, row: ResourceDependency) -> SafeString:
-        return mono(row.source.path)
-
-    @display(description="Type", ordering="type")
-    def how(self, row: ResourceDependency) -> str:
-        return row.type
-
-    @display(description="Needs", ordering="target__path")
-    def needed(self, row: ResourceDependency) -> SafeString:
-        return file_link(row.target)
-
-    @display(description="Since", ordering="created_at")
-    def since(self, row: ResourceDependency) -> SafeString | str:
-        return moment(row.created_at)
+    needs = column("File", lambda row: mono(row.source.path), ordering="source__path")
+    how = column("Type", lambda row: row.type, ordering="type")
+    needed = column("Needs", lambda row: file_link(row.target), ordering="target__path")
+    since = column("Since", lambda row: moment(row.created_at), ordering="created_at")
 
     said = time_in_full("created_at", "Since")
 

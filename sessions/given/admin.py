@@ -14,6 +14,7 @@ from unfold.decorators import display
 from ctxhub.console.access import shown_project_ids
 from ctxhub.console.agents import agent_links
 from ctxhub.console.base import Menu
+from ctxhub.console.columns import column
 from ctxhub.console.filters import AgentFilter, ProjectFilter
 from ctxhub.console.project_pages import ProjectPagesAdmin
 from ctxhub.console.unfold_compat import DropdownFilter
@@ -93,22 +94,15 @@ class BriefingAdmin(ProjectPagesAdmin):
             return queryset.filter(pk__in=found), False
         return super().get_search_results(request, queryset, search_term)
 
-    @display(description="When", ordering="at")
-    def when(self, briefing: Briefing) -> SafeString | str:
-        return moment(briefing.at)
-
-    @display(description="By", ordering="via", label={"brief": "primary"})
-    def how(self, briefing: Briefing) -> str:
-        return briefing.via
+    when = column("When", lambda briefing: moment(briefing.at), ordering="at")
+    how = column("By", lambda briefing: briefing.via, ordering="via", label={"brief": "primary"})
 
     @display(description="Things")
     def things(self, briefing: Any) -> int:
         count: int = briefing.item_count
         return count
 
-    @display(description="Tokens", ordering="tokens")
-    def cost(self, briefing: Briefing) -> int | None:
-        return briefing.tokens
+    cost = column("Tokens", lambda briefing: briefing.tokens, ordering="tokens")
 
     @display(description="Session", ordering="session_id")
     def within(self, briefing: Briefing) -> SafeString | str:

@@ -13,7 +13,7 @@ from django.utils.safestring import SafeString
 from unfold.decorators import display
 
 from ctxhub.console.base import Menu, person
-from ctxhub.console.columns import PREVIEW_CHARACTERS, preview
+from ctxhub.console.columns import PREVIEW_CHARACTERS, column, preview
 from ctxhub.console.filters import AgentFilter, ProjectFilter
 from ctxhub.console.logged import EVENTS_STAY
 from ctxhub.console.numbered_lines import numbered_lines
@@ -124,13 +124,8 @@ class SessionAdmin(NounAdmin):
         url = session.shown_in.narrowed_to(workspace=session.workspace_id)
         return format_html('<a class="ctx-chip" href="{}">{}</a>', url, session.workspace_id)
 
-    @display(description="Summary")
-    def about(self, session: Any) -> SafeString | str:
-        return preview(session.beginning)
-
-    @display(description="Tokens", ordering="token_count")
-    def cost(self, session: AgentSession) -> str:
-        return f"{session.token_count:,}"
+    about = column("Summary", lambda session: preview(session.beginning))
+    cost = column("Tokens", lambda session: f"{session.token_count:,}", ordering="token_count")
 
     @display(description="Continues", ordering="parent_id")
     def continues(self, session: AgentSession) -> SafeString | str:
@@ -139,9 +134,7 @@ class SessionAdmin(NounAdmin):
         url = self.page_of_id(session.parent_id)
         return format_html('<a class="ctx-link" href="{}">{}</a>', url, session.parent_id)
 
-    @display(description="Saved", ordering="saved_at")
-    def saved(self, session: AgentSession) -> SafeString | str:
-        return moment(session.saved_at)
+    saved = column("Saved", lambda session: moment(session.saved_at), ordering="saved_at")
 
     # -- Reading -----------------------------------------------------------------------------------
 

@@ -1,18 +1,14 @@
 """File change admin: list and read only pages."""
 
-from typing import Any
-
 from django.contrib import admin
 from django.db.models import QuerySet
 from django.db.models.functions import Left
 from django.http import HttpRequest
-from django.utils.safestring import SafeString
 from unfold.contrib.filters.admin import ChoicesDropdownFilter
-from unfold.decorators import display
 
 from ctxhub.console import refs
 from ctxhub.console.base import Menu
-from ctxhub.console.columns import PREVIEW_CHARACTERS, mono, preview, time_in_full
+from ctxhub.console.columns import PREVIEW_CHARACTERS, column, mono, preview, time_in_full
 from ctxhub.console.filters import AgentFilter, LayerFilter, ProjectFilter
 from ctxhub.console.logged import LoggedAdmin
 from ctxhub.core.templatetags.moments import moment
@@ -46,21 +42,12 @@ class FileChangeAdmin(FileRowsAdmin, LoggedAdmin):
         begins = Left("description", 2 * PREVIEW_CHARACTERS)
         return rows.defer("description").annotate(beginning=begins).prefetch_related("resource")
 
-    @display(description="When", ordering="at")
-    def when(self, change: FileChange) -> SafeString | str:
-        return moment(change.at)
-
-    @display(description="Change", ordering="change", label=CHANGE_COLOURS)
-    def what(self, change: FileChange) -> str:
-        return change.get_change_display()
-
-    @display(description="File", ordering="resource__path")
-    def file(self, change: FileChange) -> SafeString:
-        return mono(change.resource.path)
-
-    @display(description="Description")
-    def begins(self, change: Any) -> SafeString | str:
-        return preview(change.beginning)
+    when = column("When", lambda change: moment(change.at), ordering="at")
+    what = column(
+        "Change", lambda change: change.get_change_display(), ordering="change", label=CHANGE_COLOURS
+    )
+    file = column("File", lambda change: mono(change.resource.path), ordering="resource__path")
+    begins = column("Description", lambda change: preview(change.beginning))
 
     happened = time_in_full("at", "When")
 

@@ -10,11 +10,10 @@ from django.http import HttpRequest
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from unfold.contrib.filters.admin import ChoicesDropdownFilter
-from unfold.decorators import display
 from unfold.widgets import UnfoldAdminIntegerFieldWidget
 
 from ctxhub.console.base import Menu, person
-from ctxhub.console.columns import agent_chips, agent_name, mono
+from ctxhub.console.columns import agent_chips, agent_name, column, mono
 from ctxhub.console.filters import ProjectFilter
 from ctxhub.console.numbered_lines import numbered_lines
 from ctxhub.console.pages import NounAdmin
@@ -84,29 +83,20 @@ class ResourceAdmin(NounAdmin):
             changed_by_id=Subquery(newest.values("agent")[:1]),
         )
 
-    @display(description="File", ordering="path")
-    def named(self, file: Resource) -> SafeString:
-        return mono(file.path)
-
-    @display(description="Type", ordering="type")
-    def kind(self, file: Resource) -> str:
-        return file.get_type_display()
-
-    @display(description="Tokens", ordering="tokens")
-    def cost(self, file: Resource) -> str:
-        return "" if file.tokens is None else f"{file.tokens:,}"
-
-    @display(description="Last change")
-    def last_change(self, file: Any) -> SafeString | str:
-        return moment(file.changed_at)
-
-    @display(description="Agent")
-    def by(self, file: Any) -> SafeString | str:
-        return agent_name(file.changed_by or SYSTEM, file.changed_by_id) if file.changed_at else ""
-
-    @display(description="Changes")
-    def log(self, file: Resource) -> SafeString:
-        return format_html('<a class="ctx-link ctx-nowrap" href="{}">Its changes</a>', list_of_changes(file))
+    named = column("File", lambda file: mono(file.path), ordering="path")
+    kind = column("Type", lambda file: file.get_type_display(), ordering="type")
+    cost = column("Tokens", lambda file: "" if file.tokens is None else f"{file.tokens:,}", ordering="tokens")
+    last_change = column("Last change", lambda file: moment(file.changed_at))
+    by = column(
+        "Agent",
+        lambda file: agent_name(file.changed_by or SYSTEM, file.changed_by_id) if file.changed_at else "",
+    )
+    log = column(
+        "Changes",
+        lambda file: format_html(
+            '<a class="ctx-link ctx-nowrap" href="{}">Its changes</a>', list_of_changes(file)
+        ),
+    )
 
     # -- Reading -----------------------------------------------------------------------------------
 

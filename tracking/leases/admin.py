@@ -17,7 +17,7 @@ from unfold.widgets import UnfoldAdminTextInputWidget
 
 from ctxhub.console.access import access_of, shown_project
 from ctxhub.console.base import Menu, person
-from ctxhub.console.columns import agent_cell, mono, preview, time_in_full
+from ctxhub.console.columns import agent_cell, column, mono, preview, time_in_full
 from ctxhub.console.filters import AgentFilter, ProjectFilter
 from ctxhub.console.logged import LoggedAdmin
 from ctxhub.console.project_pages import ProjectPagesAdmin
@@ -147,17 +147,9 @@ class LeaseAdmin(ProjectPagesAdmin, LoggedAdmin):
         paths = sorted(path.pattern for path in lease.paths.all())
         return format_html_join(mark_safe("<br>"), "{}", ((mono(path),) for path in paths))
 
-    @display(description="Held by", ordering="agent__name")
-    def holder(self, lease: Lease) -> SafeString:
-        return agent_cell(lease.agent)
-
-    @display(description="Session", ordering="session")
-    def in_session(self, lease: Lease) -> str:
-        return lease.session
-
-    @display(description="Mode", ordering="exclusive")
-    def mode(self, lease: Lease) -> str:
-        return "exclusive" if lease.exclusive else "shared"
+    holder = column("Held by", lambda lease: agent_cell(lease.agent), ordering="agent__name")
+    in_session = column("Session", lambda lease: lease.session, ordering="session")
+    mode = column("Mode", lambda lease: "exclusive" if lease.exclusive else "shared", ordering="exclusive")
 
     @display(description="State", label=STATE_COLOURS)
     def state(self, lease: Lease) -> str:
@@ -170,21 +162,10 @@ class LeaseAdmin(ProjectPagesAdmin, LoggedAdmin):
         """The time left of a live lease, the end of any other."""
         return ago(lease.expires_at) if lease.state(clock.now()) == "live" else moment(_ended(lease))
 
-    @display(description="Reason")
-    def why(self, lease: Lease) -> SafeString | str:
-        return preview(lease.reason)
-
-    @display(description="Taken", ordering="created_at")
-    def taken(self, lease: Lease) -> SafeString | str:
-        return moment(lease.created_at)
-
-    @display(description="Fence")
-    def fence(self, lease: Lease) -> int:
-        return lease.pk
-
-    @display(description="Released by")
-    def by(self, lease: Lease) -> SafeString | str:
-        return agent_cell(lease.released_by) if lease.released_by else "nobody"
+    why = column("Reason", lambda lease: preview(lease.reason))
+    taken = column("Taken", lambda lease: moment(lease.created_at), ordering="created_at")
+    fence = column("Fence", lambda lease: lease.pk)
+    by = column("Released by", lambda lease: agent_cell(lease.released_by) if lease.released_by else "nobody")
 
     @display(description="Refused")
     def refused(self, lease: Lease) -> SafeString | str:

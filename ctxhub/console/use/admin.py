@@ -1,16 +1,12 @@
 """The admin of use and of searches that found nothing, read-only."""
 
-from typing import Any
-
 from django.contrib import admin
 from django.db.models import QuerySet
 from django.db.models.functions import Lower
 from django.http import HttpRequest, HttpResponse
-from django.utils.safestring import SafeString
-from unfold.decorators import display
 
 from ctxhub.console.base import Menu, ProjectAdmin
-from ctxhub.console.columns import agent_name
+from ctxhub.console.columns import agent_name, column
 from ctxhub.console.filters import ProjectFilter
 from ctxhub.console.project_pages import ProjectPagesAdmin
 from ctxhub.console.refusals import RefusedAgentFilter
@@ -40,17 +36,9 @@ class TokenUseAdmin(ProjectPagesAdmin):
     def get_queryset(self, request: HttpRequest) -> QuerySet[TokenUse]:
         return with_agent_pk(super().get_queryset(request))
 
-    @display(description="Hour", ordering="hour")
-    def when(self, use: TokenUse) -> SafeString | str:
-        return moment(use.hour)
-
-    @display(description="Agent", ordering="folded")
-    def who(self, use: Any) -> SafeString:
-        return agent_name(use.name or NAMELESS, use.agent_pk)
-
-    @display(description="Operation", ordering="operation")
-    def what(self, use: TokenUse) -> str:
-        return use.operation or OTHERS
+    when = column("Hour", lambda use: moment(use.hour), ordering="hour")
+    who = column("Agent", lambda use: agent_name(use.name or NAMELESS, use.agent_pk), ordering="folded")
+    what = column("Operation", lambda use: use.operation or OTHERS, ordering="operation")
 
     def cost_page(self, request: HttpRequest, project: Project | None) -> HttpResponse:
         shown = use_context(project, request.GET.dict()) if project else {}
@@ -74,14 +62,6 @@ class EmptySearchAdmin(ProjectAdmin):
     def get_queryset(self, request: HttpRequest) -> QuerySet[EmptySearch]:
         return with_agent_pk(super().get_queryset(request).annotate(asker=Lower("name")), "asker")
 
-    @display(description="Agent", ordering="name")
-    def who(self, search: Any) -> SafeString:
-        return agent_name(search.name, search.agent_pk)
-
-    @display(description="Last", ordering="last_at")
-    def last(self, search: EmptySearch) -> SafeString | str:
-        return moment(search.last_at)
-
-    @display(description="First", ordering="first_at")
-    def first(self, search: EmptySearch) -> SafeString | str:
-        return moment(search.first_at)
+    who = column("Agent", lambda search: agent_name(search.name, search.agent_pk), ordering="name")
+    last = column("Last", lambda search: moment(search.last_at), ordering="last_at")
+    first = column("First", lambda search: moment(search.first_at), ordering="first_at")

@@ -7,12 +7,10 @@ from typing import Any
 from django.contrib import admin, messages
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
-from django.utils.safestring import SafeString
-from unfold.decorators import display
 from unfold.enums import ActionVariant
 
 from ctxhub.console.base import Menu, ProjectAdmin, person
-from ctxhub.console.columns import agent_cell, mono, preview, time_in_full
+from ctxhub.console.columns import agent_cell, column, mono, preview, time_in_full
 from ctxhub.console.filters import AgentFilter, ProjectFilter
 from ctxhub.console.unfold_compat import DropdownFilter, action
 from ctxhub.core.bin.emptying import purge
@@ -120,36 +118,13 @@ class BinItemAdmin(ProjectAdmin):
 
     # -- Columns -----------------------------------------------------------------------------------
 
-    @display(description="Ref", ordering="ref")
-    def on(self, row: BinItem) -> SafeString:
-        return mono(row.ref)
-
-    @display(description="Title", ordering="title")
-    def what(self, row: BinItem) -> SafeString | str:
-        return preview(row.title)
-
-    @display(description="With it")
-    def with_it(self, row: BinItem) -> str:
-        return along_in_words(row).removeprefix("with ")
-
-    @display(description="Deleted by", ordering="agent__name")
-    def by(self, row: BinItem) -> SafeString:
-        return agent_cell(row.agent)
-
-    @display(description="Deleted", ordering="deleted_at")
-    def when(self, row: BinItem) -> SafeString | str:
-        return moment(row.deleted_at)
-
-    @display(description="Kept until", ordering="deleted_at")
-    def until(self, row: BinItem) -> SafeString | str:
-        return moment(row.deleted_at + KEPT_FOR)
-
-    @display(description="Kept until")
-    def ends(self, row: BinItem) -> SafeString | str:
-        return in_full(row.deleted_at + KEPT_FOR)
-
-    @display(description="State", label=STATES)
-    def kept(self, row: BinItem) -> str:
-        return LABELS[BinState(row.state)]
+    on = column("Ref", lambda row: mono(row.ref), ordering="ref")
+    what = column("Title", lambda row: preview(row.title), ordering="title")
+    with_it = column("With it", lambda row: along_in_words(row).removeprefix("with "))
+    by = column("Deleted by", lambda row: agent_cell(row.agent), ordering="agent__name")
+    when = column("Deleted", lambda row: moment(row.deleted_at), ordering="deleted_at")
+    until = column("Kept until", lambda row: moment(row.deleted_at + KEPT_FOR), ordering="deleted_at")
+    ends = column("Kept until", lambda row: in_full(row.deleted_at + KEPT_FOR))
+    kept = column("State", lambda row: LABELS[BinState(row.state)], label=STATES)
 
     deleted = time_in_full("deleted_at", "Deleted")

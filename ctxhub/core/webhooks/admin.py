@@ -8,8 +8,6 @@ from django import forms
 from django.contrib import admin, messages
 from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed, HttpResponseRedirect
 from django.urls import URLPattern, path, reverse
-from django.utils.safestring import SafeString
-from unfold.decorators import display
 from unfold.widgets import (
     UnfoldAdminCheckboxSelectMultipleWidget,
     UnfoldAdminSelectWidget,
@@ -19,7 +17,7 @@ from unfold.widgets import (
 
 from ctxhub.console import refs
 from ctxhub.console.base import Menu, person
-from ctxhub.console.columns import chips, mono
+from ctxhub.console.columns import chips, column, mono
 from ctxhub.console.fields import NamesField
 from ctxhub.console.filters import ProjectFilter
 from ctxhub.console.needs.sources import SHOWN, Ago, Found, Link, Name, Need, Reader, sources
@@ -260,25 +258,14 @@ class WebhookAdmin(ShownOnceAdmin):
 
     # -- Columns -----------------------------------------------------------------------------------
 
-    @display(description="Address", ordering="shown")
-    def address(self, row: Webhook) -> SafeString:
-        return mono(row.shown)
-
-    @display(description="What is there", ordering="kind")
-    def what(self, row: Webhook) -> str:
-        return row.get_kind_display()
-
-    @display(description="Told of")
-    def told(self, row: Webhook) -> SafeString | str:
-        return chips([*row.nouns, *row.verbs, *row.priority]) if _has_conditions(row) else "everything"
-
-    @display(description="State", label=STATES)
-    def state(self, row: Webhook) -> str:
-        return row.state
-
-    @display(description="Added", ordering="created_at")
-    def created(self, row: Webhook) -> SafeString | str:
-        return moment(row.created_at)
+    address = column("Address", lambda row: mono(row.shown), ordering="shown")
+    what = column("What is there", lambda row: row.get_kind_display(), ordering="kind")
+    told = column(
+        "Told of",
+        lambda row: chips([*row.nouns, *row.verbs, *row.priority]) if _has_conditions(row) else "everything",
+    )
+    state = column("State", lambda row: row.state, label=STATES)
+    created = column("Added", lambda row: moment(row.created_at), ordering="created_at")
 
 
 def _add_events(rows: Sequence[Any]) -> None:
