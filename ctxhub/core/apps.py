@@ -12,7 +12,7 @@ class CoreConfig(AppConfig):
         from ctxhub.core import checks, nouns, signals  # noqa: F401
         from ctxhub.core.accounts import live_sessions, sign_in, visits  # noqa: F401
         from ctxhub.core.bin import emptying  # noqa: F401
-        from ctxhub.core.hub import reading_tools, tools  # noqa: F401
+        from ctxhub.core.hub import object_tools, tools  # noqa: F401
         from ctxhub.core.kit.newer_schema import remember_migrations
         from ctxhub.core.kit.replaced_file import when_replaced
         from ctxhub.core.paths import counting  # noqa: F401

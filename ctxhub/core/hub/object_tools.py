@@ -1,4 +1,4 @@
-"""The tools `get` and `search`: open anything by its ref, and one question to all that a project knows."""
+"""The tools `delete` and `get`: remove, bring back, and open anything by its ref."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -8,35 +8,60 @@ from typing import Annotated, Any, NotRequired
 from typing_extensions import TypedDict
 
 from ctxhub.core import registry
+from ctxhub.core.hub.deleting import delete_refs
 from ctxhub.core.hub.partial_reads import Excerpt, Opened, Reading, RequestedLines, clean_requested_lines
+from ctxhub.core.hub.ref_outcomes import DeletedRow
 from ctxhub.core.hub.refs import meanings_of, why_not
+from ctxhub.core.hub.undoing import undo_deletions
 from ctxhub.core.kit.answers import MAX_TOKENS, fit
-from ctxhub.core.kit.caller import Caller
+from ctxhub.core.kit.caller import ADMIN, READ, WRITE, Caller
 from ctxhub.core.kit.errors import InvalidInput
 from ctxhub.core.kit.inputs import LIST_LENGTH, clean_one_of
-from ctxhub.core.kit.limits import REQUIRED_TEXT
 from ctxhub.core.kit.listing import AnyObject, Listing
-from ctxhub.core.search.search import answer_search
 from ctxhub.core.use import tally
 from ctxhub.core.use.whole import texts_of
 from ctxhub.toolbox.actions import action, tool
 from ctxhub.toolbox.argument_types import (
-    AT_MOST_A_PAGE,
-    SINCE,
-    UNDECLARED,
     About,
-    ByAgent,
-    InLayer,
     Lines,
-    Number,
-    Ref,
     Refs,
+    RowsOf,
     Says,
-    Share,
     Tail,
-    WithAnyTag,
-    Words,
 )
+
+tool("delete", "Remove objects by ref; undo brings them back.")
+
+
+@action(
+    "delete",
+    destroys=True,
+    scope=WRITE,
+    or_scope=ADMIN,
+    dry_scope=READ,
+    example={"refs": ["memory:4", "scratchpad:3"], "dry_run": True},
+    also_known_as=("remove", "forget", "hard_delete", "erase", "undelete"),
+)
+def delete(
+    caller: Caller,
+    refs: Annotated[Refs, About("What to delete, 1 to 50 refs.", {"minItems": 1})],
+    dry_run: Annotated[bool, About("Only tell what would happen.")] = False,
+    undo: Annotated[bool, About("Bring back what was deleted in the last 30 days.")] = False,
+) -> Annotated[Listing, RowsOf(DeletedRow)]:
+    """Delete up to 50 objects by their refs, each by itself, with their history.
+
+    memory, context (with its memories), scratchpad, workflow (with its pads), and your own sessions; a
+    decision, a snapshot and another's session need the scope admin. To end a decision deprecate it; a
+    constraint is deactivated, a lease released. Rows: ref, result (deleted, not_found, not_allowed,
+    conflict), note (what went with it, or why not); an error if none was deleted. dry_run tells the same and
+    deletes nothing. What was deleted lies 30 days in a bin: undo with the same refs brings it back under its
+    id, with its history, relationships and what went with it (result restored; conflict: its name is taken,
+    or what it lay in is gone).
+    """
+    if undo:
+        return undo_deletions(caller=caller, refs=refs, dry_run=dry_run)
+    return delete_refs(caller=caller, refs=refs, dry_run=dry_run)
+
 
 tool("get", "Open anything by its ref (decision:api/auth).")
 
@@ -149,71 +174,3 @@ def _open(
 
 def _found(refs: Any, opened: Any) -> list[tuple[registry.Noun, str]]:
     return list(dict.fromkeys((noun, name) for noun, name in refs if (noun.kind, name) in opened))
-
-
-tool("search", "Find anything; ask in a sentence.")
-
-
-QUERY = 'A sentence, words, an identifier. Also "a phrase", -not and prefix*.'
-KIND_WORDS = [
-    *("decision", "constraint", "message", "memory", "context"),
-    *("scratchpad", "workflow", "resource", "change", "snapshot", "session"),
-]
-KINDS = f"Only these: {', '.join(KIND_WORDS)}."
-MATCH = "Left out: auto, any of the words, and mistyped ones put right. similar: the query is a text."
-DETAIL = (
-    "What title and excerpt may cost: ids nothing, compact (left out) 60 tokens, standard 120, detailed 250."
-)
-
-
-LEAST = "What scores less than this share of the best is left out: 0.3, over REST 0."
-WEAK = 0.3
-Kinds = Annotated[Words, Says("decision|…"), About(KINDS, items={"enum": KIND_WORDS})]
-
-
-@action(
-    "search",
-    example={"query": "why do sessions expire?", "kinds": ["decision", "message"], "detail": "standard"},
-    also_known_as=("find", "recall"),
-)
-def search_everything(
-    caller: Caller,
-    query: Annotated[str, About(QUERY, REQUIRED_TEXT)],
-    kinds: Kinds | None = None,
-    match: Annotated[str, Says("auto|any|all|fuzzy|similar"), About(MATCH)] = "auto",
-    detail: Annotated[str, Says("compact|ids|standard|detailed"), About(DETAIL)] = "compact",
-    tags: WithAnyTag | None = None,
-    layer: InLayer | None = None,
-    context: Annotated[Ref, About("In this context, by its name or id.")] | None = None,
-    by: ByAgent | None = None,
-    since: Annotated[str, About(f"Changed since. {SINCE}")] | None = None,
-    limit: Annotated[Number, About("How many of the best; left out: 10.", AT_MOST_A_PAGE)] = 10,
-    least: Annotated[Share, About(LEAST), UNDECLARED] = WEAK,
-) -> Listing:
-    """Find anything said or decided: ask in a sentence, in any language, or by an identifier.
-
-    Rows: ref (open it with get), title, excerpt, score (0..1), tokens, more (nearly equal ones left out),
-    best first; in long texts lines (those to get) and size (characters of the whole). What scores less than
-    0.3 of the best is left out: `more` counts the rest, least 0 shows it. Title and excerpt cost at most 60
-    tokens (compact), 120 (standard) or 250 (detailed); ids gives refs alone. For a list of things ask
-    several short questions, or limit 20. `match`: any of the words (auto: and mistyped ones are put right,
-    did_you_mean says how), all of them, fuzzy (words near them, too), or similar (query is a text: what is
-    like it). Also "a phrase", -not and prefix*. `kinds`: decision, constraint, message, memory, context,
-    scratchpad, workflow, resource (a file by its path), change (what was said of one). `tags`: any of them;
-    `context`: of memories; `by`: an agent; `since`: a
-    time, a time ago ("7d") or an event cursor.
-    """
-    return answer_search(
-        caller.project_id,
-        query,
-        match=match,
-        detail=detail,
-        limit=limit,
-        least=least,
-        kinds=kinds,
-        tags=tags,
-        layer=layer,
-        context=context,
-        by=by,
-        since=since,
-    )
