@@ -53,7 +53,7 @@ def measure(hub: Hub, decisions: int, events: int) -> Iterator[str]:
 
 
 def _waited(name: str, work: Callable[[], object]) -> Iterator[str]:
-    from ctxhub.core.kit.lock_times import recorded_holds
+    from benchmarks.lock_times import recorded_holds
 
     with _writing() as stop, recorded_holds() as holds:
         began = time.perf_counter()

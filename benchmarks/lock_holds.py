@@ -108,7 +108,7 @@ def _turns(
 def _turn(write: Callable[[str], None], name: str) -> Turn:
     from django.db import connection
 
-    from ctxhub.core.kit.lock_times import recorded_holds
+    from benchmarks.lock_times import recorded_holds
 
     turn = Turn()
     for number in range(WRITES):

@@ -10,10 +10,10 @@ import pytest
 from django.db import connection, transaction
 from pytest import Subtests  # noqa: PT013  # A name for a type.
 
+from benchmarks.lock_times import recorded_holds
 from ctxhub.core.kit import clock, transactions
 from ctxhub.core.kit.batches import compute_first, in_batches
 from ctxhub.core.kit.caller import READ, WRITE, Caller
-from ctxhub.core.kit.lock_times import recorded_holds
 from ctxhub.core.kit.transactions import acquire_write_lock, write_transaction
 from ctxhub.core.models import Project, SearchEntry, SearchText, SearchWord
 from ctxhub.core.search import analyser

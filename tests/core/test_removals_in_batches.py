@@ -8,11 +8,11 @@ from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import reverse
 
+from benchmarks.lock_times import recorded_holds
 from ctxhub.core import project_deletion
 from ctxhub.core.accounts.access_tokens import create_token
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.deletes import delete_rows
-from ctxhub.core.kit.lock_times import recorded_holds
 from ctxhub.core.models import Project, SearchEntry, SearchText, SearchWord
 from ctxhub.core.project_deletion import delete_project
 from ctxhub.core.registry import all_nouns

@@ -6,7 +6,6 @@ from contextlib import ExitStack, contextmanager
 from django.db import OperationalError, connection, transaction
 
 from ctxhub.core.kit.batches import counted_write, early_writes
-from ctxhub.core.kit.lock_times import hold
 from ctxhub.core.kit.newer_schema import (
     is_newer,
     lacking_migrations,
@@ -30,9 +29,8 @@ def write_transaction(project_id: int) -> Iterator[None]:
     of their ids and two batches cannot deadlock. See docs/decisions/0003-one-writer-at-a-time.md.
     """
     is_outermost = not connection.in_atomic_block
-    with counted_write(), unlimited(), hold() as begin, touch_transaction(), early_writes():
+    with counted_write(), unlimited(), touch_transaction(), early_writes():
         acquire_write_lock(project_id)
-        begin()
         yield
         if is_outermost:
             begin_commit(project_id)
