@@ -22,7 +22,7 @@ from benchmarks.row_writing import write_rows
 from benchmarks.scoring import recall
 
 if TYPE_CHECKING:
-    from ctxhub.core.search.search import Found
+    from ctxhub.core.search.search import SearchResult
 
 FLOORS = (0.1, 0.15, 0.2, 0.25, 0.3)
 
@@ -81,7 +81,7 @@ def _report(name: str, asked: Sequence[Asked], *, floors: bool) -> None:
     print(f"{name} | {len(asked)} | {' | '.join(shown)}", flush=True)
 
 
-def _share(found: "Found") -> float:
+def _share(found: "SearchResult") -> float:
     """The share of the weight of the question that the terms of the best hit have."""
     weights = found.search.weights if found.search else {}
     total = sum(weights.values()) or 1.0

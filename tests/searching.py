@@ -3,11 +3,11 @@
 from typing import Any
 
 from ctxhub.core.kit.caller import Caller
-from ctxhub.core.search.search import Found, search
+from ctxhub.core.search.search import SearchResult, search
 from memory.decisions.services import set_decision
 
 
-def find(caller: Caller, query: str, **rest: Any) -> Found:
+def find(caller: Caller, query: str, **rest: Any) -> SearchResult:
     return search(caller.project_id, query, **rest)
 
 

@@ -20,7 +20,7 @@ _COLOUR = re.compile(r"</?span\b[^>]*>")
 
 
 @frozen
-class Found:
+class FoundWords:
     """`html`: with the first MARKED hits marked; `count`: of all in it; `hidden`: in what is not rendered."""
 
     words: str
@@ -38,7 +38,7 @@ class Found:
         return self.count > LINKED
 
 
-def find_in(html: SafeString, words: str, not_rendered: str = "") -> Found | None:
+def find_in(html: SafeString, words: str, not_rendered: str = "") -> FoundWords | None:
     """Find words in sanitised HTML, in any case, each hit within one element. None without words.
 
     Code loses its colours, which would divide it. The texts stay escaped as they are.
@@ -52,7 +52,7 @@ def find_in(html: SafeString, words: str, not_rendered: str = "") -> Found | Non
     numbers = count(1)
     marked = "".join(piece if n % 2 else _marked(piece, wanted, numbers) for n, piece in enumerate(pieces))
     hidden = len(re.findall(_in_raw(words), not_rendered, re.IGNORECASE))
-    return Found(words, mark_safe(marked), next(numbers) - 1, hidden)  # noqa: S308
+    return FoundWords(words, mark_safe(marked), next(numbers) - 1, hidden)  # noqa: S308
 
 
 def _marked(text: str, wanted: "re.Pattern[str]", numbers: Iterator[int]) -> str:

@@ -6,7 +6,7 @@ from typing import Any
 
 from ctxhub.console import refs
 from ctxhub.console.graphs.layout import SPOKEN, Drawing, tall, wide
-from ctxhub.console.graphs.trees import Branch, Graph, Link, Node, Tie
+from ctxhub.console.graphs.trees import Branch, Graph, GraphLink, Node, Tie
 from ctxhub.console.row_panels import RowPanel, row_panels
 from ctxhub.console.search_hits import display_of
 from ctxhub.core.hub.direct_links import DirectLinks, Neighbour, find_direct_links
@@ -113,7 +113,7 @@ def _why(head: Head) -> str:
 def _branch(neighbour: Neighbour, nodes: Mapping[ObjectKey, Node]) -> Branch:
     """Lines lead from the holder of a link, so that each reads as a sentence."""
     links = [
-        Link(nodes[edge.holder].ref, nodes[edge.other].ref, edge.name, verb=edge.words.forwards)
+        GraphLink(nodes[edge.holder].ref, nodes[edge.other].ref, edge.name, verb=edge.words.forwards)
         for edge in neighbour.edges
     ]
     return Branch(nodes[neighbour.key], Tie(links))

@@ -6,7 +6,7 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 
 from ctxhub.console.access import shown_project_ids
-from ctxhub.console.needs.sources import SHOWN, Button, Found, Link, Name, Need, Reader, sources
+from ctxhub.console.needs.sources import SHOWN, Button, FoundNeeds, Name, Need, PageLink, Reader, sources
 from ctxhub.console.row_panels import AGENT, RowPanel, row_panels
 from ctxhub.console.unfold_compat import DropdownFilter
 from ctxhub.core.accounts.people import Clash, find_clashes
@@ -34,9 +34,9 @@ class NamesakeFilter(DropdownFilter):
         return queryset.filter(pk__in=[clash.agent.pk for clash in clashes])
 
 
-def namesakes(reader: Reader) -> Found:
+def namesakes(reader: Reader) -> FoundNeeds:
     found = find_clashes(reader.project_ids)
-    return Found(
+    return FoundNeeds(
         [_need(clash, reader) for clash in found[:SHOWN]],
         len(found),
         "agents",
@@ -62,7 +62,7 @@ def _need(clash: Clash, reader: Reader) -> Need:
         ["An agent has the name of a person: ", Name(agent.name, agent.pk), f". {clash.sentence}"],
         agent.last_seen_at or agent.created_at,
         [
-            Link("Open", reader.list_url(LIST, agent.project_id, name="person")),
+            PageLink("Open", reader.list_url(LIST, agent.project_id, name="person")),
             *([] if clash.tokens else [give]),
         ],
     )

@@ -22,7 +22,7 @@ PRESENT, WHOLE, BEFORE, TWO = "present", "whole", "before", "two"
 UNTOUCHED = "Nothing was restored. Check what has changed."
 
 
-class State(Protocol):
+class RowState(Protocol):
     """An earlier or the current state of a row."""
 
     @property
@@ -33,7 +33,7 @@ class State(Protocol):
     def at(self) -> datetime: ...
 
 
-StateT = TypeVar("StateT", bound=State)
+StateT = TypeVar("StateT", bound=RowState)
 
 
 @frozen
@@ -62,7 +62,7 @@ class StateLine:
     `is_chosen`: whether the page is about it alone.
     """
 
-    state: State
+    state: RowState
     agent_id: int | None
     change: str
     delta: int | None
@@ -80,18 +80,18 @@ class Compared:
     """
 
     view: str
-    old: State | None
-    new: State
-    chosen: State | None
+    old: RowState | None
+    new: RowState
+    chosen: RowState | None
     before: int | None
     parts: Sequence[Part]
 
     @property
-    def states(self) -> list[State]:
+    def states(self) -> list[RowState]:
         return [self.chosen] if self.chosen else [state for state in (self.old, self.new) if state]
 
     @property
-    def ends(self) -> list[State]:
+    def ends(self) -> list[RowState]:
         """The states from and to which the page compares, newer first."""
         return [self.new, *([self.old] if self.old else [])]
 
@@ -105,7 +105,7 @@ class Compared:
 class Description:
     """A compared state in words."""
 
-    state: State
+    state: RowState
     agent_id: int | None
     change: str
     size: str
@@ -180,7 +180,7 @@ def _ids_of_agents(
     of: Revisions[StateT], page: Sequence[StateT], compared: Compared | None
 ) -> Mapping[str, int]:
     """Those of all states on the page, by case-folded name."""
-    states: list[State] = [
+    states: list[RowState] = [
         *page,
         *(compared.states if compared else ()),
         *(compared.ends if compared else ()),

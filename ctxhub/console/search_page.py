@@ -21,7 +21,7 @@ from ctxhub.core.kit.inputs import MAX_LIMIT
 from ctxhub.core.models import Layer, Project
 from ctxhub.core.search.matches import count_by_kind
 from ctxhub.core.search.questions import SearchFilters, narrow
-from ctxhub.core.search.search import Found, search
+from ctxhub.core.search.search import SearchResult, search
 
 FOLDER = "/admin/search/"
 HITS_ON_PAGE = 20
@@ -157,7 +157,7 @@ def _results(search_request: SearchRequest, project: Project) -> dict[str, Any]:
     }
 
 
-def _kinds(search_request: SearchRequest, project: Project, found: Found) -> list[Choice]:
+def _kinds(search_request: SearchRequest, project: Project, found: SearchResult) -> list[Choice]:
     """The kind facet: the number of hits of each kind, whichever kind is chosen."""
     if found.search is None or not found.search.weights:
         return []

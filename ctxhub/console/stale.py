@@ -18,7 +18,7 @@ from ctxhub.console.columns import chips, column, mono, preview
 from ctxhub.console.dashboard import Amount, ListUrl, counting
 from ctxhub.console.filters import ProjectFilter
 from ctxhub.console.lists import FilteredList
-from ctxhub.console.needs.sources import SHOWN, Ago, Files, Found, Link, Need, Reader, sources
+from ctxhub.console.needs.sources import SHOWN, Ago, Files, FoundNeeds, Need, PageLink, Reader, sources
 from ctxhub.console.pages import NounAdmin
 from ctxhub.console.row_actions import row_action
 from ctxhub.console.unfold_compat import ChangeList, DropdownFilter
@@ -188,10 +188,10 @@ def _heads_of(rows: Iterable[PathPattern]) -> Mapping[ObjectKey, Head]:
     }
 
 
-def stale_objects(reader: Reader) -> Found:
+def stale_objects(reader: Reader) -> FoundNeeds:
     """One need for each project."""
     found = find_stale_projects(reader.project_ids)
-    return Found(
+    return FoundNeeds(
         [_stale_need(stale, reader) for stale in found[:SHOWN]],
         len(found),
         "projects",
@@ -215,7 +215,7 @@ def _stale_need(stale: StaleProject, reader: Reader) -> Need:
             Ago(stale.since),
         ],
         stale.since,
-        [Link("Open", reader.list_url("core_pathpattern", stale.project_id))],
+        [PageLink("Open", reader.list_url("core_pathpattern", stale.project_id))],
     )
 
 

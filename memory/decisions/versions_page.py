@@ -71,7 +71,7 @@ class FieldChange:
 
 
 @frozen
-class Step:
+class VersionStep:
     """A version and its changes from the version before it."""
 
     version: Version
@@ -83,7 +83,7 @@ class Step:
 # -- Versions --------------------------------------------------------------------------------------
 
 
-def steps(project_id: int, row: "DecisionRow", *, count: int, skip: int = 0) -> list[Step]:
+def steps(project_id: int, row: "DecisionRow", *, count: int, skip: int = 0) -> list[VersionStep]:
     """Return up to `count` versions, newest first, after skipping `skip`. Runs one query."""
     # One more than shown, to compare the oldest shown version with.
     older = _revisions(project_id, row)[max(skip - 1, 0) : skip + count]
@@ -134,11 +134,11 @@ def _revisions(project_id: int, row: "DecisionRow") -> Any:
     return revisions.select_related("agent").order_by("-pk")
 
 
-def _steps(versions: Sequence[Version], count: int, skip: int) -> Iterator[Step]:
+def _steps(versions: Sequence[Version], count: int, skip: int) -> Iterator[VersionStep]:
     for index, version in enumerate(versions[:count]):
         before = versions[index + 1] if index + 1 < len(versions) else None
         changes = changes_between(before.state, version.state) if before else []
-        yield Step(version, changes, is_first=before is None, is_current=skip + index == 0)
+        yield VersionStep(version, changes, is_first=before is None, is_current=skip + index == 0)
 
 
 # -- What changed ----------------------------------------------------------------------------------

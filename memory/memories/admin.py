@@ -39,7 +39,7 @@ from memory.relationships.queries import suggest_relationships
 from memory.relationships.services import relate
 
 if TYPE_CHECKING:
-    from memory.memories.revisions import State
+    from memory.memories.revisions import MemoryState
 
 
 SUGGESTED_SHOWN = 5
@@ -93,7 +93,7 @@ def _drawings(graph: Graph) -> list[Drawing]:
     return [wide(graph, *sides_of(graph)), tall(graph)] if graph.branches else []
 
 
-def revisions_of(memory: Memory) -> "Revisions[State]":
+def revisions_of(memory: Memory) -> "Revisions[MemoryState]":
     """Title and content are compared as one text."""
     row = get_memory(memory.project_id, memory.pk)
     return Revisions(

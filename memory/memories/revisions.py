@@ -52,7 +52,7 @@ class Replaced:
 
 
 @frozen
-class State:
+class MemoryState:
     """An earlier or the current state of a memory; empty `content` in lists."""
 
     revision: int
@@ -99,7 +99,7 @@ def drop_old_states(project_id: int, rows: Sequence[MemoryRow]) -> list[int]:
     return dropped
 
 
-def list_states(project_id: int, memory_id: int, limit: int, before: int) -> list[State]:
+def list_states(project_id: int, memory_id: int, limit: int, before: int) -> list[MemoryState]:
     """A page of the stored states with a number below `before`, newest first."""
     found = sql.rows(
         f"""
@@ -111,7 +111,7 @@ def list_states(project_id: int, memory_id: int, limit: int, before: int) -> lis
     return [_state(values) for values in found]
 
 
-def read_state(project_id: int, memory_id: int, number: int) -> State | None:
+def read_state(project_id: int, memory_id: int, number: int) -> MemoryState | None:
     """A stored state with its content."""
     found = sql.rows(
         f"""
@@ -164,9 +164,9 @@ _FROM = f"""
     FROM {TABLE} r JOIN memory_memory m ON m.id = r.memory_id LEFT JOIN core_agent a ON a.id = r.agent_id"""
 
 
-def _state(values: Sequence[Any]) -> State:
+def _state(values: Sequence[Any]) -> MemoryState:
     revision, title, tokens, agent, at, *content = values
-    return State(revision, title, tokens, agent, sql.read_time(at), *content)
+    return MemoryState(revision, title, tokens, agent, sql.read_time(at), *content)
 
 
 def _records(project_id: int, agent_id: int | None, old: MemoryRow, new: MemoryRow) -> list[Sequence[Any]]:
@@ -217,21 +217,21 @@ def list_revisions(project_id: int, memory_id: int, *, limit: int = 20, cursor: 
     )
 
 
-def find_states(project_id: int, row: MemoryRow, limit: int, before: int = NEWEST) -> Sequence[State]:
+def find_states(project_id: int, row: MemoryRow, limit: int, before: int = NEWEST) -> Sequence[MemoryState]:
     """The states of a memory before a revision, newest first, without contents."""
     if row.revision == 1:
         return [first_state(row)] if before > 1 else []
     return list_states(project_id, row.id, limit, before)
 
 
-def find_state(project_id: int, row: MemoryRow, revision: int) -> State | None:
+def find_state(project_id: int, row: MemoryRow, revision: int) -> MemoryState | None:
     """A state of a memory with its content; None if there is none, or it is no longer kept."""
     if revision == row.revision == 1:
         return first_state(row)
     return read_state(project_id, row.id, revision) if 0 < revision <= row.revision else None
 
 
-def get_state(project_id: int, row: MemoryRow, revision: int) -> State:
+def get_state(project_id: int, row: MemoryRow, revision: int) -> MemoryState:
     """The same. Raises NotFound."""
     if (state := find_state(project_id, row, revision)) is None:
         raise NotFound(
@@ -241,9 +241,9 @@ def get_state(project_id: int, row: MemoryRow, revision: int) -> State:
     return state
 
 
-def first_state(row: MemoryRow) -> State:
+def first_state(row: MemoryRow) -> MemoryState:
     """The state of a memory that was never reworded."""
-    return State(1, row.title, row.tokens, row.agent, row.created_at, row.content)
+    return MemoryState(1, row.title, row.tokens, row.agent, row.created_at, row.content)
 
 
 def revision_item(project_id: int, memory_id: int, revision: int) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from typing import Any
 from ctxhub.core.kit.inputs import clean_choice, clean_name, clean_one_of
 from ctxhub.core.kit.listing import Listing
 from ctxhub.core.search.engines import Scope
-from ctxhub.core.search.search import Found, search
+from ctxhub.core.search.search import SearchResult, search
 from memory.contexts.models import STACK_LENGTH
 from memory.contexts.queries import get_context
 from memory.memories.history import stack_word, type_word
@@ -67,7 +67,7 @@ def scope_of(
     return scope
 
 
-def _rows(project_id: int, found: Found) -> list[list[Any]]:
+def _rows(project_id: int, found: SearchResult) -> list[list[Any]]:
     ids = [hit.document.owner_id or hit.document.object_id for hit in found.hits]
     stored = MEMORIES.read(project_id, list(dict.fromkeys(ids)), LISTED)
     return [
@@ -80,7 +80,7 @@ def _rows(project_id: int, found: Found) -> list[list[Any]]:
     ]
 
 
-def _extra(found: Found) -> dict[str, Any]:
+def _extra(found: SearchResult) -> dict[str, Any]:
     tokens = sum(hit.tokens for hit in found.hits)
     did_you_mean = found.search.did_you_mean if found.search else None
     return {

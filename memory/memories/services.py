@@ -32,7 +32,7 @@ from memory.memories.rows import LISTED, MEMORIES, MemoryRow, digest_of
 from memory.memories.similar import find_similar
 
 if TYPE_CHECKING:
-    from memory.memories.revisions import State
+    from memory.memories.revisions import MemoryState
 
 # Similarity and number of the memories that the answer to `add_memory` names.
 SIMILAR_FROM = 0.5
@@ -284,7 +284,7 @@ def _refuse_changed(row: MemoryRow, expected_revision: int | None) -> None:
         )
 
 
-def _restored(old: MemoryRow, state: "State", at: datetime) -> MemoryRow:
+def _restored(old: MemoryRow, state: "MemoryState", at: datetime) -> MemoryRow:
     return replace(
         old,
         title=state.title,

@@ -9,7 +9,7 @@ from django.http import Http404
 
 from ctxhub.console import refs
 from ctxhub.console.graphs.layout import rows_of
-from ctxhub.console.graphs.trees import Branch, Graph, Link, Node, Tie, ties_of, worded
+from ctxhub.console.graphs.trees import Branch, Graph, GraphLink, Node, Tie, ties_of, worded
 from ctxhub.console.links import OwnGraph, own_graphs, section_of
 from ctxhub.console.search_hits import display_of
 from ctxhub.core.hub.refs import ObjectKey
@@ -87,7 +87,7 @@ def neighbours_of(
     direct = [_direct(row, centre, nodes) for row in near if nodes.keys() >= set(ends_of(row))]
     known = [edge for edge in far if edge.source in nodes and edge.target in nodes]
     possible = [
-        Link(nodes[centre].ref, nodes[key].ref, relation, strength, is_suggested=True)
+        GraphLink(nodes[centre].ref, nodes[key].ref, relation, strength, is_suggested=True)
         for key, relation, strength in suggested
         if key in nodes
     ]
@@ -138,13 +138,13 @@ def _url(key: ObjectKey) -> str | None:
     return f"{url}#{section_of(key[0], NOUN)}" if url else None
 
 
-def _near_link(row: Relationship, nodes: Mapping[ObjectKey, Node]) -> Link:
+def _near_link(row: Relationship, nodes: Mapping[ObjectKey, Node]) -> GraphLink:
     source, target = (nodes[key] for key in ends_of(row))
-    return Link(source.ref, target.ref, str(row.get_relation_display()), row.strength)
+    return GraphLink(source.ref, target.ref, str(row.get_relation_display()), row.strength)
 
 
-def _far_link(edge: "Edge", nodes: Mapping[ObjectKey, Node]) -> Link:
-    return Link(nodes[edge.source].ref, nodes[edge.target].ref, edge.relation_label, edge.strength)
+def _far_link(edge: "Edge", nodes: Mapping[ObjectKey, Node]) -> GraphLink:
+    return GraphLink(nodes[edge.source].ref, nodes[edge.target].ref, edge.relation_label, edge.strength)
 
 
 def _direct(row: Relationship, centre: ObjectKey, nodes: Mapping[ObjectKey, Node]) -> DirectRelationship:
@@ -174,7 +174,7 @@ FAR_DRAWN = 3
 MUTUAL = Relation.RELATED.label
 
 
-def graph_of(centre: str, nodes: Mapping[str, Node], links: Iterable[Link]) -> Graph:
+def graph_of(centre: str, nodes: Mapping[str, Node], links: Iterable[GraphLink]) -> Graph:
     """The strongest ties of an object and of its neighbours; each object is drawn once."""
     ties = list(ties_of(links))
     near = [tie for tie in ties if centre in tie.ends]

@@ -13,7 +13,7 @@ from ctxhub.core.text.lines import with_line_ends_of
 from memory.workflows.models import Workflow
 
 if TYPE_CHECKING:
-    from memory.scratchpads.revisions import State
+    from memory.scratchpads.revisions import PadState
 
 WORKFLOWS_OFFERED = 100
 
@@ -50,7 +50,7 @@ class PadForm(ServiceForm):
     to the end of the typed text, and any other change is shown beside it. `seen_state`: that revision.
     """
 
-    seen_state: "ClassVar[State | None]" = None
+    seen_state: "ClassVar[PadState | None]" = None
 
     content = ProseField(rows=30)
     seen = forms.IntegerField(widget=forms.HiddenInput)

@@ -5,7 +5,7 @@ from datetime import datetime
 
 from django.urls import reverse
 
-from ctxhub.console.needs.sources import SHOWN, Ago, Found, Link, Name, Need, Part, Reader, sources
+from ctxhub.console.needs.sources import SHOWN, Ago, FoundNeeds, Name, Need, PageLink, Part, Reader, sources
 from ctxhub.core.kit import sql
 from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.kit.inputs import CONTENT_BYTES
@@ -71,9 +71,9 @@ def find_filled(project_ids: Sequence[int], *, most_pads: int, at_most: int) -> 
 NEARLY = 0.9
 
 
-def filled_pads(reader: Reader) -> Found:
+def filled_pads(reader: Reader) -> FoundNeeds:
     found = find_filled(reader.project_ids, most_pads=round(PADS_IN_WORKFLOW * NEARLY), at_most=SHOWN)
-    return Found(
+    return FoundNeeds(
         [_need(each, reader) for each in found],
         found[0].total if found else 0,
         "limits",
@@ -93,7 +93,7 @@ def _need(filled: "Filled", reader: Reader) -> Need:
         "speed",
         [*(_pad(filled) if is_pad else _workflow(filled)), ", last written ", Ago(filled.updated_at)],
         filled.updated_at,
-        [Link("Open", reverse(f"admin:{page}_read", args=[filled.id]))],
+        [PageLink("Open", reverse(f"admin:{page}_read", args=[filled.id]))],
     )
 
 

@@ -16,7 +16,7 @@ from ctxhub.core.kit.pages import Condition, ListPlan
 from ctxhub.core.kit.tool_names import operation
 from ctxhub.toolbox.argument_types import About, Author, RowsOf, Time, one_of
 from memory.scratchpads.models import PadChange
-from memory.scratchpads.revisions import State, list_states, read_beginnings, read_state
+from memory.scratchpads.revisions import PadState, list_states, read_beginnings, read_state
 from memory.scratchpads.rows import LISTED, PADS, WITH_CONTENT, PadRow
 
 COLUMNS = ("id", "name", "length", "created_at", "updated_at", "content")
@@ -138,12 +138,12 @@ def list_revisions(
     )
 
 
-def find_revisions(project_id: int, scratchpad_id: int, limit: int, before: int) -> list[State]:
+def find_revisions(project_id: int, scratchpad_id: int, limit: int, before: int) -> list[PadState]:
     """The states of a pad before a revision, newest first."""
     return list_states(project_id, scratchpad_id, limit, before)
 
 
-def find_revision(project_id: int, scratchpad_id: int, revision: int) -> State | None:
+def find_revision(project_id: int, scratchpad_id: int, revision: int) -> PadState | None:
     is_possible = 0 < scratchpad_id < 2**63 and 0 < revision < 2**31
     return read_state(project_id, scratchpad_id, revision) if is_possible else None
 
@@ -167,7 +167,7 @@ def content_at(project_id: int, scratchpad_id: int, revision: int) -> str:
     return state.content
 
 
-def revision_item(row: PadRow, state: State) -> dict[str, Any]:
+def revision_item(row: PadRow, state: PadState) -> dict[str, Any]:
     """A pad at a revision, with the agent, the time and the kind of the change."""
     return dict(
         Revision(

@@ -28,7 +28,7 @@ class KeptText:
 
 
 @frozen
-class State:
+class PadState:
     """A former or the current state of a pad; empty `content` in lists."""
 
     revision: int
@@ -90,7 +90,7 @@ def keep_content(row_id: int) -> tuple[KeptText, list[int]]:
     return KeptText(kept, number, agent_id, sql.read_time(at)), dropped
 
 
-def list_states(project_id: int, row_id: int, limit: int, before: int) -> list[State]:
+def list_states(project_id: int, row_id: int, limit: int, before: int) -> list[PadState]:
     """A page of the states with a number below `before`, newest first."""
     found = sql.rows(
         f"""
@@ -142,7 +142,7 @@ def replaced_ids(project_id: int, pad_ids: Sequence[int]) -> list[int]:
     return [row_id for (row_id,) in rows]
 
 
-def read_state(project_id: int, row_id: int, number: int) -> State | None:
+def read_state(project_id: int, row_id: int, number: int) -> PadState | None:
     """A state with its content: the first `length` characters of the next content that is stored."""
     found = sql.rows(
         f"""
@@ -181,9 +181,9 @@ _CONTENT = """coalesce((
     ORDER BY n.number LIMIT 1), p.content)"""
 
 
-def _state(values: Sequence[Any]) -> State:
+def _state(values: Sequence[Any]) -> PadState:
     revision, change, length, agent, at, *content = values
-    return State(revision, change, length, agent, sql.read_time(at), *content)
+    return PadState(revision, change, length, agent, sql.read_time(at), *content)
 
 
 def _drop_until(row_id: int, number: int) -> list[int]:

@@ -17,7 +17,7 @@ from memory.scratchpads.queries import find_revision, find_revisions
 from memory.scratchpads.services import append_to_scratchpad, restore_scratchpad
 
 if TYPE_CHECKING:
-    from memory.scratchpads.revisions import State
+    from memory.scratchpads.revisions import PadState
 
 
 CHANGE_LABELS = {
@@ -31,7 +31,7 @@ CHANGE_LABELS = {
 }
 
 
-def revisions_of(pad: Scratchpad) -> "Revisions[State]":
+def revisions_of(pad: Scratchpad) -> "Revisions[PadState]":
     return Revisions(
         project_id=pad.project_id,
         present=pad.revision,

@@ -6,7 +6,7 @@ from django.http import Http404
 from django.urls import reverse
 
 from ctxhub.console.graphs.layout import CLOSE, Drawing, tall, wide
-from ctxhub.console.graphs.trees import Branch, Graph, Link, Node, Tie
+from ctxhub.console.graphs.trees import Branch, Graph, GraphLink, Node, Tie
 from ctxhub.console.links import OwnGraph, own_graphs
 from ctxhub.core.kit.errors import NotFound
 from ctxhub.core.kit.frozen import frozen
@@ -84,7 +84,7 @@ def _branches(
 
 def _tie(cause: int, effect: int, kind: str) -> Tie:
     """A line from the cause to the effect, in the order of time."""
-    return Tie([Link(_ref(cause), _ref(effect), LED_TO if kind == CAUSED_BY else NEEDED_BY)])
+    return Tie([GraphLink(_ref(cause), _ref(effect), LED_TO if kind == CAUSED_BY else NEEDED_BY)])
 
 
 def _node(near: Nearby) -> Node:

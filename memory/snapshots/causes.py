@@ -147,7 +147,7 @@ Neighbours = tuple[str, str, str]
 
 
 @frozen
-class Step:
+class WalkedSnapshot:
     """A snapshot that a walk came to. `why`: its rationale, else its summary."""
 
     id: int
@@ -159,7 +159,7 @@ class Step:
     dependencies: Sequence[int]
 
 
-def read_ancestors(project_id: int, snapshot_id: int, at_most: int, line: int) -> list[Step]:
+def read_ancestors(project_id: int, snapshot_id: int, at_most: int, line: int) -> list[WalkedSnapshot]:
     """A snapshot and what it rests on, `at_most` of them, the nearest; and the `line` of its causes."""
     # A root adds a null. Without it SQLite, if it has statistics, reads the whole table for a Bloom filter.
     cause = ("s.caused_by_id", "memory_snapshot s", "s.id = w.id")
@@ -175,7 +175,7 @@ def read_ancestors(project_id: int, snapshot_id: int, at_most: int, line: int) -
     )
 
 
-def read_descendants(project_id: int, snapshot_id: int, at_most: int) -> list[Step]:
+def read_descendants(project_id: int, snapshot_id: int, at_most: int) -> list[WalkedSnapshot]:
     """A snapshot and what rests on it, `at_most` of them, the nearest."""
     effect = ("s.id", "memory_snapshot s", "s.caused_by_id = w.id")
     dependent = ("l.snapshot_id", "memory_snapshotdependency l", "l.dependency_id = w.id")
@@ -200,7 +200,7 @@ def _next(walk: str, *neighbours: Neighbours) -> str:
     return f"SELECT n.id FROM {walk} w CROSS JOIN LATERAL ({each}) n"
 
 
-def _steps(found: str, values: Sequence[Any]) -> list[Step]:
+def _steps(found: str, values: Sequence[Any]) -> list[WalkedSnapshot]:
     others = sql.json_list("l.dependency_id")
     rows = sql.rows(
         f"""
@@ -212,7 +212,9 @@ def _steps(found: str, values: Sequence[Any]) -> list[Step]:
         values,
     )
     return [
-        Step(row_id, action, summary, why, sql.read_time(at), cause, sql.read_json(dependencies) or ())
+        WalkedSnapshot(
+            row_id, action, summary, why, sql.read_time(at), cause, sql.read_json(dependencies) or ()
+        )
         for row_id, action, summary, why, at, cause, dependencies in rows
     ]
 
@@ -282,12 +284,13 @@ def read_heads(
         values,
     )
     steps = [
-        Step(row_id, action, text, why, sql.read_time(at), None, ()) for row_id, action, text, why, at in rows
+        WalkedSnapshot(row_id, action, text, why, sql.read_time(at), None, ())
+        for row_id, action, text, why, at in rows
     ]
     return {step.id: _head(step) for step in steps}
 
 
-def _causes(step: Step) -> Iterator[tuple[int, str, bool]]:
+def _causes(step: WalkedSnapshot) -> Iterator[tuple[int, str, bool]]:
     """What a snapshot rests on, with the name of the link, and whether it is loose.
 
     Dependencies are: they are found automatically, and so no short cuts along causes.
@@ -298,7 +301,7 @@ def _causes(step: Step) -> Iterator[tuple[int, str, bool]]:
         yield other, DEPENDS_ON, True
 
 
-def _head(step: Step) -> Head:
+def _head(step: WalkedSnapshot) -> Head:
     action = str(ActionType(step.action_type).label)
     return Head(step.id, action, step.summary, step.at, step.at, [f"{KIND}:{step.id}"], step.why)
 

@@ -21,7 +21,7 @@ from memory.snapshots.causes import (
     CAUSED_BY,
     DEPENDS_ON,
     KIND,
-    Step,
+    WalkedSnapshot,
     Ways,
     read_ancestors,
     read_dependencies_among,
@@ -229,7 +229,7 @@ def read_surroundings(project_id: int, snapshot_id: int) -> Surroundings:
     )
 
 
-def _backwards(steps: Mapping[int, Step]) -> Ways:
+def _backwards(steps: Mapping[int, WalkedSnapshot]) -> Ways:
     """From each snapshot to what it rests on."""
     ways: dict[tuple[int, str], list[int]] = {}
     for step in steps.values():
@@ -238,7 +238,7 @@ def _backwards(steps: Mapping[int, Step]) -> Ways:
     return ways
 
 
-def _forwards(steps: Mapping[int, Step]) -> Ways:
+def _forwards(steps: Mapping[int, WalkedSnapshot]) -> Ways:
     """From each snapshot to what rests on it."""
     ways: dict[tuple[int, str], list[int]] = defaultdict(list)
     for step in steps.values():
@@ -247,23 +247,23 @@ def _forwards(steps: Mapping[int, Step]) -> Ways:
     return ways
 
 
-def _causes(step: Step) -> Iterator[tuple[int, str]]:
+def _causes(step: WalkedSnapshot) -> Iterator[tuple[int, str]]:
     """What a snapshot rests on, each once, with the kind of the link."""
     if step.caused_by_id:
         yield step.caused_by_id, CAUSED_BY
     yield from ((one, DEPENDS_ON) for one in step.dependencies if one != step.caused_by_id)
 
 
-def _rests_on(step: Step) -> set[int]:
+def _rests_on(step: WalkedSnapshot) -> set[int]:
     return {cause for cause, _ in _causes(step)}
 
 
-def _named(snapshot_id: int, steps: Iterable[Step]) -> int:
+def _named(snapshot_id: int, steps: Iterable[WalkedSnapshot]) -> int:
     """How many of the steps rest on a snapshot."""
     return sum(snapshot_id in _rests_on(step) for step in steps)
 
 
-def _links(drawn: Mapping[int, Step]) -> list[tuple[int, int, str]]:
+def _links(drawn: Mapping[int, WalkedSnapshot]) -> list[tuple[int, int, str]]:
     """The links between what is drawn: effect, cause, kind; those to causes first."""
     found = [(step.id, cause, kind) for step in drawn.values() for cause, kind in _causes(step)]
     return sorted((link for link in found if link[1] in drawn), key=lambda link: link[2])
@@ -275,7 +275,7 @@ def _pairs(parent: int, twigs: Sequence[Twig]) -> Iterator[frozenset[int]]:
         yield from _pairs(twig.id, twig.children)
 
 
-def _nearby(step: Step, more: int) -> Nearby:
+def _nearby(step: WalkedSnapshot, more: int) -> Nearby:
     return Nearby(step.id, str(ActionType(step.action_type).label), step.summary, step.at, more)
 
 

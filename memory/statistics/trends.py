@@ -27,7 +27,7 @@ _ACTIVE, _DEPRECATED = DecisionStatus.ACTIVE.value, DecisionStatus.DEPRECATED.va
 _STATUS_NAME = " ".join(["CASE {}", *(f"WHEN {s.value} THEN '{s.label}'" for s in DecisionStatus), "END"])
 
 
-class Step(NamedTuple):
+class HourlyChange(NamedTuple):
     """What changed within an hour, of a layer, tag, agent or status. `delta`: how many more are in force."""
 
     hour: datetime
@@ -66,7 +66,7 @@ GROUPINGS = {
 }
 
 
-def read_steps(project_id: int, by: str, until: datetime) -> list[Step]:
+def read_steps(project_id: int, by: str, until: datetime) -> list[HourlyChange]:
     """All steps before a time, oldest first. By layer and tag: as the decisions have them now."""
     of, was_of, joins, counts, was_counted = GROUPINGS[by]
     hour = f"substr(CAST(s.at AS varchar(40)), 1, {HOUR})"
@@ -94,7 +94,7 @@ def read_steps(project_id: int, by: str, until: datetime) -> list[Step]:
         ) moves GROUP BY hour, grouped ORDER BY hour, grouped""",
         [project_id, project_id, *[sql.stored_time(until)] * 2],
     )
-    return [Step(_moment(hour), of, *map(int, counts)) for hour, of, *counts in rows]
+    return [HourlyChange(_moment(hour), of, *map(int, counts)) for hour, of, *counts in rows]
 
 
 def _moment(hour: str) -> datetime:
@@ -152,7 +152,7 @@ def list_trends(
     return page_in_memory(COLUMNS, shown, _row, limit=limit, cursor=cursor)
 
 
-def trends(steps: Iterable[Step], bucket: str, zone: ZoneInfo) -> list[Trend]:
+def trends(steps: Iterable[HourlyChange], bucket: str, zone: ZoneInfo) -> list[Trend]:
     """The steps by bucket, oldest first; `steps` are all from the beginning, in that order."""
     in_force: dict[str, int] = defaultdict(int)
     sums: dict[tuple[datetime, str], Trend] = {}

@@ -10,10 +10,10 @@ from ctxhub.console.needs.sources import (
     SHOWN,
     Ago,
     Button,
-    Found,
-    Link,
+    FoundNeeds,
     Name,
     Need,
+    PageLink,
     Part,
     Quote,
     Reader,
@@ -210,10 +210,10 @@ URGENCIES: Mapping[int, str] = {Priority.HIGH: "urgent", Priority.CRITICAL: "cri
 # -- Overdue acknowledgements ----------------------------------------------------------------------
 
 
-def overdue_acknowledgements(reader: Reader) -> Found:
+def overdue_acknowledgements(reader: Reader) -> FoundNeeds:
     owing = find_owing(reader.project_ids, at_most=SHOWN)
     reminders = find_reminders(reader.project_ids, sorted({each.message_id for each in owing}))
-    return Found(
+    return FoundNeeds(
         [_owing_need(each, reader, reminders.get((each.message_id, each.folded))) for each in owing],
         owing[0].agents if owing else 0,
         "agents",
@@ -224,7 +224,7 @@ def overdue_acknowledgements(reader: Reader) -> Found:
 
 def _owing_need(owing: "Owing", reader: Reader, reminded_at: datetime | None) -> Need:
     is_own = owing.folded == reader.name.casefold()
-    actions: list[Link | Button] = [Link("Open", _owed_url(owing, reader))]
+    actions: list[PageLink | Button] = [PageLink("Open", _owed_url(owing, reader))]
     told: list[Part] = []
     if reminded_at:
         told = ["; reminded ", Ago(reminded_at)]
@@ -265,9 +265,9 @@ def _owed_url(owing: "Owing", reader: Reader) -> str:
 # -- Requests that nobody claims -------------------------------------------------------------------
 
 
-def unclaimed_requests(reader: Reader) -> Found:
+def unclaimed_requests(reader: Reader) -> FoundNeeds:
     unclaimed = find_unclaimed(reader.project_ids, at_most=SHOWN)
-    return Found(
+    return FoundNeeds(
         [_unclaimed_need(each, reader) for each in unclaimed],
         unclaimed[0].projects if unclaimed else 0,
         "projects",
@@ -284,7 +284,7 @@ def _unclaimed_need(request: "Unclaimed", reader: Reader) -> Need:
         "assignment_late",
         _unclaimed(request),
         request.sent_at,
-        [Link("Open", _request_url(request, reader))],
+        [PageLink("Open", _request_url(request, reader))],
     )
 
 

@@ -23,7 +23,7 @@ TITLES = {
 
 
 @frozen
-class Found:
+class FoundSection:
     """A section of the answer. `more`: how many more rows there are."""
 
     title: str
@@ -48,7 +48,7 @@ class ShownCheck:
     agent: str
     is_clear: bool
     stops: Sequence[Stop]
-    sections: Sequence[Found]
+    sections: Sequence[FoundSection]
 
 
 def check_context(project: Project, query: Mapping[str, str]) -> dict[str, Any]:
@@ -76,7 +76,7 @@ def _shown_check(project: Project, *, paths: Sequence[str], intent: str, agent: 
             *(Stop(row.by, row.by_id, row.why, row.text) for row in rows["changes"]),
         ],
         sections=[
-            Found(TITLES[section], rows[section], found.counts[section] - len(rows[section]))
+            FoundSection(TITLES[section], rows[section], found.counts[section] - len(rows[section]))
             for section in CHECK_SHARES
         ],
     )

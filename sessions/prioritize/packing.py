@@ -26,7 +26,7 @@ class PackedFile:
     has_text: bool
 
 
-class Link(NamedTuple):
+class FileLink(NamedTuple):
     """A file that needs another one, by their ids."""
 
     source: int
@@ -52,7 +52,7 @@ class Pull(NamedTuple):
     source: int
 
 
-def pulls(scores: Mapping[int, int], links: Iterable[Link]) -> dict[int, Pull]:
+def pulls(scores: Mapping[int, int], links: Iterable[FileLink]) -> dict[int, Pull]:
     """What a strong link gives its target, .8 of the score of its source; the most, by the target's id."""
     found: dict[int, Pull] = {}
     for source, target, strength in links:

@@ -20,7 +20,7 @@ from sessions.accesses.models import Mode
 from sessions.prioritize import files as rows
 from sessions.prioritize.compression import ShorterForms, shorter_forms
 from sessions.prioritize.files import Chosen, FileRow, NewForms, find_own_session, query_scores
-from sessions.prioritize.packing import STRONG, Form, Link, PackedFile, Pull, in_order, pack, pulls
+from sessions.prioritize.packing import STRONG, FileLink, Form, PackedFile, Pull, in_order, pack, pulls
 from tracking.files.importance import Importance, ImportanceFacts, importance_of
 from tracking.files.models import ResourceType
 
@@ -114,7 +114,7 @@ class _Entry:
 
 def _read_entries(project_id: int, session_id: int, query: str | None, now: datetime) -> list[_Entry]:
     files = rows.read_files(project_id, session_id, STRONG)
-    links = [Link(*link) for link in rows.read_links(project_id, session_id, STRONG)]
+    links = [FileLink(*link) for link in rows.read_links(project_id, session_id, STRONG)]
     scores = query_scores(project_id, query) if query and files else {}
     weighed = {file.id: importance_of(_facts(file, scores), now) for file in files}
     pulled = pulls({file.id: weighed[file.id].total for file in files if file.is_own}, links)

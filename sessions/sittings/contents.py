@@ -7,7 +7,7 @@ from typing import Any
 from ctxhub.core.kit import sql
 from ctxhub.core.kit.frozen import frozen
 from sessions.sittings.inputs import NewConversation, NewItem
-from sessions.sittings.rows import State
+from sessions.sittings.rows import SavedWorkspace
 
 MOST_CONVERSATIONS = 200
 MOST_DEPTH = 1_000
@@ -45,7 +45,7 @@ class Ancestor:
 # -- Reading ---------------------------------------------------------------------------------------
 
 
-def read_states(ids: Sequence[int]) -> dict[int, State]:
+def read_states(ids: Sequence[int]) -> dict[int, SavedWorkspace]:
     """The newest state of each session that has one."""
     among, values = sql.among("session_id", ids)
     found = sql.rows(
@@ -57,7 +57,7 @@ def read_states(ids: Sequence[int]) -> dict[int, State]:
         values,
     )
     return {
-        session_id: State(project, sql.read_json(servers), sql.read_json(settings), branch, worktree)
+        session_id: SavedWorkspace(project, sql.read_json(servers), sql.read_json(settings), branch, worktree)
         for session_id, project, servers, settings, branch, worktree in found
     }
 
@@ -241,7 +241,7 @@ def replace_items(project_id: int, session_id: int, items: Sequence[NewItem]) ->
         )
 
 
-def add_state(project_id: int, session_id: int, state: State, at: datetime) -> None:
+def add_state(project_id: int, session_id: int, state: SavedWorkspace, at: datetime) -> None:
     sql.insert(
         "agent_sessions_workspacestate",
         (

@@ -31,7 +31,7 @@ SUMMARY_BEGINNING = 240
 
 
 @frozen
-class Step:
+class ActivityStep:
     """`url` is "" for what has no page."""
 
     at: datetime
@@ -45,7 +45,7 @@ class Step:
 class Activity:
     """The newest steps. `ends`: the last save or access."""
 
-    steps: Sequence[Step]
+    steps: Sequence[ActivityStep]
     has_more: bool
     ends: datetime
     events_url: str
@@ -71,27 +71,27 @@ def activity_of(row: AgentSession) -> Activity:
     )
 
 
-def _events(row: AgentSession, ends: datetime) -> Iterator[Step]:
+def _events(row: AgentSession, ends: datetime) -> Iterator[ActivityStep]:
     events = Event.objects.in_project(row.project_id).filter(
         agent=row.agent_id, at__gte=row.created_at, at__lte=ends
     )
     for event in events.order_by("-at", "-pk")[: SHOWN + 1]:
         url = reverse("admin:core_event_open", args=[event.pk])
-        yield Step(event.at, event.verb, event.ref, url, note_of(event.data))
+        yield ActivityStep(event.at, event.verb, event.ref, url, note_of(event.data))
 
 
-def _accesses(row: AgentSession) -> Iterator[Step]:
+def _accesses(row: AgentSession) -> Iterator[ActivityStep]:
     accesses = Access.objects.in_project(row.project_id).filter(session=row).select_related("resource")
     for access in accesses.order_by("-created_at", "-pk")[: SHOWN + 1]:
         url = reverse("admin:tracking_resource_read", args=[access.resource_id])
-        yield Step(access.created_at, access.get_access_display(), access.resource.path, url)
+        yield ActivityStep(access.created_at, access.get_access_display(), access.resource.path, url)
 
 
-def _snapshots(row: AgentSession) -> Iterator[Step]:
+def _snapshots(row: AgentSession) -> Iterator[ActivityStep]:
     found = Snapshot.objects.in_project(row.project_id).filter(session_id=row.pk)
     beginnings = found.order_by("-created_at", "-pk").annotate(beginning=Left("summary", SUMMARY_BEGINNING))
     for pk, at, text in beginnings.values_list("pk", "created_at", "beginning")[: SHOWN + 1]:
-        yield Step(at, "saved", f"snapshot:{pk}", page_of_row("snapshot", pk) or "", text)
+        yield ActivityStep(at, "saved", f"snapshot:{pk}", page_of_row("snapshot", pk) or "", text)
 
 
 CONVERSATIONS, FILES = 200, 2_000
@@ -172,7 +172,7 @@ WARNING, DANGER = 70, 90
 
 
 @frozen
-class Link:
+class SessionLink:
     session: int
     title: str
     url: str
@@ -185,9 +185,9 @@ class Lineage:
     `more_children`: there are more than `children`.
     """
 
-    line: Sequence[Link]
+    line: Sequence[SessionLink]
     earlier: int
-    children: Sequence[Link]
+    children: Sequence[SessionLink]
     more_children: bool
 
 
@@ -233,14 +233,14 @@ def url_of(session_id: int) -> str:
 
 def lineage_of(row: AgentSession) -> Lineage:
     listing = list_lineage(row.project_id, row.pk, limit=ANCESTORS_SHOWN)
-    line = [Link(each[0], _first_line(each[2]), url_of(each[0])) for each in reversed(listing.rows)]
+    line = [SessionLink(each[0], _first_line(each[2]), url_of(each[0])) for each in reversed(listing.rows)]
     children = AgentSession.objects.in_project(row.project_id).filter(parent=row)
     found = children.annotate(beginning=Left("summary", BEGINNING)).order_by("-created_at", "-pk")
     values = list(found.values_list("pk", "beginning")[: CHILDREN_SHOWN + 1])
     return Lineage(
         line=line,
         earlier=listing.extra["total"] - len(line),
-        children=[Link(pk, _first_line(text), url_of(pk)) for pk, text in values[:CHILDREN_SHOWN]],
+        children=[SessionLink(pk, _first_line(text), url_of(pk)) for pk, text in values[:CHILDREN_SHOWN]],
         more_children=len(values) > CHILDREN_SHOWN,
     )
 

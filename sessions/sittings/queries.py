@@ -29,7 +29,7 @@ from sessions.sittings.contents import (
     read_states,
 )
 from sessions.sittings.models import WORKSPACE_LENGTH
-from sessions.sittings.rows import LISTED, ORDER, SESSIONS, SHOWN, SessionRow, State
+from sessions.sittings.rows import LISTED, ORDER, SESSIONS, SHOWN, SavedWorkspace, SessionRow
 from sessions.windows.calls import CURRENT_FOR, get_named
 
 CONVERSATION_COLUMNS = ("id", "tokens", "at", "text")
@@ -167,7 +167,7 @@ def _item(
     row: SessionRow,
     conversations: Sequence[StoredConversation],
     items: Sequence[StoredItem],
-    state: State | None,
+    state: SavedWorkspace | None,
     full: bool,
 ) -> dict[str, Any]:
     item = Session(
@@ -182,7 +182,7 @@ def _item(
         conversations=conversation_listing(conversations, full=full),
         items=item_listing(items, full=full),
         resources=row.resources,
-        state=cast(WorkspaceState, (state or State()).as_dict()),
+        state=cast(WorkspaceState, (state or SavedWorkspace()).as_dict()),
         at=format_time(row.created_at),
         saved_at=_time(row.saved_at),
     )

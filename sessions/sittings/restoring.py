@@ -33,9 +33,9 @@ from sessions.sittings.history import HISTORY, RESTORED
 from sessions.sittings.inputs import clean_budget, clean_present_files, clean_workspace
 from sessions.sittings.queries import WorkspaceState, get_session
 from sessions.sittings.restored import Contents, file_rows, pack
-from sessions.sittings.rows import SESSIONS, SHOWN, SessionRow, State
+from sessions.sittings.rows import SESSIONS, SHOWN, SavedWorkspace, SessionRow
 from sessions.sittings.services import clean_new_name
-from sessions.windows.calls import Found, find_session
+from sessions.windows.calls import FoundSession, find_session
 from sessions.windows.opening import enter_session
 
 
@@ -167,7 +167,9 @@ def _nothing_saved(caller: Caller, workspace: str) -> NotFound:
     return NotFound(message, hint=f"Nobody saved any yet: {operation('session save')} does.")
 
 
-def _open_child(caller: Caller, agent_id: int, parent: SessionRow, at: datetime) -> tuple[SessionRow, State]:
+def _open_child(
+    caller: Caller, agent_id: int, parent: SessionRow, at: datetime
+) -> tuple[SessionRow, SavedWorkspace]:
     """The session that continues `parent`, with its state, summary, items and files."""
     own = find_session(caller)
     row = _child_row(caller, agent_id, parent, at, name=_free_name(caller, own))
@@ -180,10 +182,12 @@ def _open_child(caller: Caller, agent_id: int, parent: SessionRow, at: datetime)
     change = HISTORY.change(old, child, detail=RESTORED)
     HISTORY.record(project_id=caller.project_id, agent_id=agent_id, changes=[change], at=at)
     enter_session(caller, child.id)
-    return child, state or State()
+    return child, state or SavedWorkspace()
 
 
-def _find_unused(caller: Caller, agent_id: int, parent: SessionRow, own: Found | None) -> SessionRow | None:
+def _find_unused(
+    caller: Caller, agent_id: int, parent: SessionRow, own: FoundSession | None
+) -> SessionRow | None:
     """What an earlier restore of `parent` opened for this window, if nothing was written in it.
 
     `own`: the session of the call. A header that names the parent itself leaves the agent's current one.
@@ -226,13 +230,13 @@ def _child_row(caller: Caller, agent_id: int, parent: SessionRow, at: datetime, 
     )
 
 
-def _free_name(caller: Caller, own: Found | None) -> str:
+def _free_name(caller: Caller, own: FoundSession | None) -> str:
     """The name by which the call names its session, if no session has it yet."""
     return "" if own or not caller.session else clean_new_name(caller)
 
 
 def _read_contents(
-    parent: SessionRow, state: State, present: Mapping[str, str | None], budget: int
+    parent: SessionRow, state: SavedWorkspace, present: Mapping[str, str | None], budget: int
 ) -> Contents:
     """What the parent holds, of each text as much as the budget could hold."""
     characters = CHARACTERS_PER_TOKEN * budget

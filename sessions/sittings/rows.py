@@ -49,7 +49,7 @@ def item_texts(items: Iterable[tuple[int, int, str, str]]) -> tuple[str, ...]:
 
 
 @frozen
-class State:
+class SavedWorkspace:
     """The state of a workspace."""
 
     active_project: str = ""

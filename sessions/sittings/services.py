@@ -44,7 +44,7 @@ from sessions.sittings.inputs import (
 )
 from sessions.sittings.models import DEFAULT_WORKSPACE, Conversation
 from sessions.sittings.queries import get_session, ids_of_sessions
-from sessions.sittings.rows import SESSIONS, SHOWN, SessionRow, State, item_texts
+from sessions.sittings.rows import SESSIONS, SHOWN, SavedWorkspace, SessionRow, item_texts
 from sessions.windows.calls import (
     another_agents,
     clean_session_name,
@@ -289,10 +289,10 @@ def _write_files(project_id: int, session_id: int, files: Mapping[str, NewFile],
     replace_files(project_id, session_id, saved, at)
 
 
-def _write_state(project_id: int, session_id: int, fields: SaveFields, at: datetime) -> State:
+def _write_state(project_id: int, session_id: int, fields: SaveFields, at: datetime) -> SavedWorkspace:
     """Add a state if it differs from the newest one."""
     old = read_states([session_id]).get(session_id)
-    new = replace(old or State(), **fields.state)
+    new = replace(old or SavedWorkspace(), **fields.state)
     if old is None or new.as_dict() != old.as_dict():
         add_state(project_id, session_id, new, at)
     return new

@@ -22,7 +22,7 @@ NO_NAMES = frozenset(
 )
 
 
-class Found(NamedTuple):
+class FoundSession(NamedTuple):
     """A session: its id, the id of its agent, and when it was last written or worked in."""
 
     id: int
@@ -30,7 +30,7 @@ class Found(NamedTuple):
     updated_at: datetime
 
 
-def find_named(project_id: int, named: str) -> Found | None:
+def find_named(project_id: int, named: str) -> FoundSession | None:
     """The session with this id, ref or name; None for an unknown name.
 
     An id may be written as people do (`session 5`, `#5`). Raises NotFound for an unknown one, and for a word
@@ -48,7 +48,7 @@ def find_named(project_id: int, named: str) -> Found | None:
     return None
 
 
-def _find_numbered(project_id: int, number: str) -> Found:
+def _find_numbered(project_id: int, number: str) -> FoundSession:
     row_id = read_id(number)
     found = _select("s.id = %s", [project_id, row_id]) if row_id else None
     if found is None:
@@ -79,14 +79,14 @@ def name_of_named(project_id: int, named: str) -> str:
     return str(stored) or f"#{found.id}"
 
 
-def get_named(project_id: int, named: str) -> Found:
+def get_named(project_id: int, named: str) -> FoundSession:
     """The session with this id, ref or name. Raises NotFound."""
     if (found := find_named(project_id, named)) is None:
         raise unknown_session(named)
     return found
 
 
-def find_session(caller: Caller) -> Found | None:
+def find_session(caller: Caller) -> FoundSession | None:
     """The session that the call belongs to; None if it has none yet."""
     if caller.session:
         return find_named(caller.project_id, caller.session)
@@ -117,12 +117,12 @@ def unknown_session(named: str) -> NotFound:
     return NotFound(f"There is no session {shown(named)}.", hint=f"{operation('session list')} shows them.")
 
 
-def _of_window(caller: Caller, session_id: int) -> Found | None:
+def _of_window(caller: Caller, session_id: int) -> FoundSession | None:
     """The agent's session in the window, unless it was deleted since."""
     return _select(f"s.id = %s AND {AGENT}", [caller.project_id, session_id, *_agent(caller)])
 
 
-def _current(caller: Caller, now: datetime) -> Found | None:
+def _current(caller: Caller, now: datetime) -> FoundSession | None:
     """The agent's last session that was saved, restored or opened without a name."""
     return _select(
         f"{AGENT} AND s.current_at IS NOT NULL AND s.current_at > %s"
@@ -136,7 +136,7 @@ def _agent(caller: Caller) -> tuple[int, str]:
     return caller.project_id, caller.agent.casefold()
 
 
-def _select(condition: str, values: list[object]) -> Found | None:
+def _select(condition: str, values: list[object]) -> FoundSession | None:
     found = sql.rows(
         "SELECT s.id, s.agent_id, s.updated_at FROM agent_sessions_agentsession s"
         f" WHERE s.project_id = %s AND {condition}",
@@ -145,7 +145,7 @@ def _select(condition: str, values: list[object]) -> Found | None:
     if not found:
         return None
     [(session_id, agent_id, updated_at)] = found
-    return Found(session_id, agent_id, sql.read_time(updated_at))
+    return FoundSession(session_id, agent_id, sql.read_time(updated_at))
 
 
 # -- The sessions of many calls --------------------------------------------------------------------

@@ -10,7 +10,7 @@ from ctxhub.core.kit.caller import Caller
 from sessions.sittings.history import count_opened
 from sessions.sittings.models import DEFAULT_WORKSPACE
 from sessions.windows.calls import (
-    Found,
+    FoundSession,
     another_agents,
     clean_session_name,
     find_session,
@@ -44,7 +44,7 @@ def open_session(caller: Caller, agent_id: int, at: datetime) -> int:
     return session_id
 
 
-def touch_session(session: Found, at: datetime) -> None:
+def touch_session(session: FoundSession, at: datetime) -> None:
     """Keep a session that is worked in from being forgotten; writes at most once a minute.
 
     One that was opened without a name stays the agent's current one.

@@ -7,7 +7,7 @@ import pytest
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.search.abbreviations import LONG_WORDS, long_form, meanings
 from ctxhub.core.search.ordinary_words import is_ordinary, listed_words
-from ctxhub.core.search.search import Found, search
+from ctxhub.core.search.search import SearchResult, search
 from ctxhub.toolbox.dispatch import call
 from memory.constraints.services import add_constraint
 from memory.decisions.services import set_decision
@@ -19,7 +19,7 @@ def decide(caller: Caller, key: str, value: str, **rest: Any) -> None:
     set_decision(caller=caller, key=key, value=value, **rest)
 
 
-def find(caller: Caller, query: str, **options: Any) -> Found:
+def find(caller: Caller, query: str, **options: Any) -> SearchResult:
     return search(caller.project_id, query, **options)
 
 

@@ -6,17 +6,17 @@ import pytest
 
 from ctxhub.console.graphs.layout import Box, Drawing, tall
 from ctxhub.console.graphs.layout import wide as wide_with_sides
-from ctxhub.console.graphs.trees import Graph, Link, Node
+from ctxhub.console.graphs.trees import Graph, GraphLink, Node
 from memory.relationships.graph import FAR_DRAWN, NEAR_DRAWN, graph_of, sides_of
 
 
-def link(text: str, strength: int = 50, *, suggested: bool = False) -> Link:
+def link(text: str, strength: int = 50, *, suggested: bool = False) -> GraphLink:
     """`a blocks b`."""
     source, relation, target = text.split()
-    return Link(source, target, relation, strength, suggested)
+    return GraphLink(source, target, relation, strength, suggested)
 
 
-def graph(*links: Link) -> Graph:
+def graph(*links: GraphLink) -> Graph:
     """The graph around `m`."""
     refs = {"m"} | {end for each in links for end in (each.source, each.target)}
     return graph_of("m", {ref: Node(ref, f"Title of {ref}", "note", "", f"/{ref}/") for ref in refs}, links)

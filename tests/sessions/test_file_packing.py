@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sessions.accesses.models import Mode
-from sessions.prioritize.packing import Form, Link, PackedFile, Pull, in_order, pack, pulls
+from sessions.prioritize.packing import FileLink, Form, PackedFile, Pull, in_order, pack, pulls
 
 Sizes = dict[int, tuple[int, int]]
 
@@ -80,11 +80,11 @@ def test_a_file_that_there_is_no_room_to_name_is_not_shortened() -> None:
 def test_a_strong_link_pulls_its_target_in_at_a_share_of_the_score(
     strength: int, expected: dict[int, Pull]
 ) -> None:
-    assert pulls({1: 63}, [Link(1, 2, strength)]) == expected
+    assert pulls({1: 63}, [FileLink(1, 2, strength)]) == expected
 
 
 def test_the_best_of_several_sources_counts_and_a_file_does_not_pull_itself() -> None:
-    links = [Link(1, 3, 3), Link(2, 3, 5), Link(3, 3, 9), Link(9, 3, 9)]
+    links = [FileLink(1, 3, 3), FileLink(2, 3, 5), FileLink(3, 3, 9), FileLink(9, 3, 9)]
     assert pulls({1: 50, 2: 100, 3: 10}, links) == {3: Pull(80, 2)}
 
 

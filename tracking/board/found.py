@@ -54,7 +54,7 @@ class Held:
 
 
 @frozen
-class Found:
+class FoundLeases:
     """The live leases, soonest to expire first, and the last ended; how many of each were left out."""
 
     live: Sequence[Held]
@@ -63,7 +63,7 @@ class Found:
     more_ended: int
 
 
-def find_leases(project: Project, period: Period, now: datetime) -> Found:
+def find_leases(project: Project, period: Period, now: datetime) -> FoundLeases:
     """The number of statements does not grow with the leases."""
     leases = Lease.objects.in_project(project.pk)
     live = leases.filter(released_at=None, expires_at__gt=now)
@@ -89,7 +89,7 @@ def find_leases(project: Project, period: Period, now: datetime) -> Found:
             last_heard(lease, heard.get(lease.agent.folded)),
         )
 
-    return Found(
+    return FoundLeases(
         [held(lease) for lease in live_shown],
         [held(lease) for lease in ended_shown],
         _left_out(live, live_shown, LIVE_SHOWN),

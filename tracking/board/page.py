@@ -15,7 +15,7 @@ from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.models import Project
 from tracking.board.cells import Drawn, draw
 from tracking.board.drawing import Axis
-from tracking.board.found import Found, Held, find_leases
+from tracking.board.found import FoundLeases, Held, find_leases
 from tracking.board.tree import fold
 
 DEFAULT = "1h"
@@ -66,7 +66,7 @@ def board_context(project: Project, query: Mapping[str, str], may_release: bool)
     }
 
 
-def _kinds(project: Project, query: Mapping[str, str], found: Found, silent: int) -> list[Choice]:
+def _kinds(project: Project, query: Mapping[str, str], found: FoundLeases, silent: int) -> list[Choice]:
     page = reverse("admin:tracking_lease_board")
     kept = {name: query[name] for name in ("last", "from", "to") if query.get(name)}
     live = len(found.live) + found.more_live

@@ -12,10 +12,10 @@ from ctxhub.console.needs.sources import (
     Ago,
     Button,
     Files,
-    Found,
-    Link,
+    FoundNeeds,
     Name,
     Need,
+    PageLink,
     Part,
     Reader,
     Since,
@@ -128,10 +128,10 @@ NEARLY = 0.9
 # -- Silent holders --------------------------------------------------------------------------------
 
 
-def silent_holders(reader: Reader) -> Found:
+def silent_holders(reader: Reader) -> FoundNeeds:
     holders = find_silent_holders(reader.project_ids, SILENT_AFTER, at_most=SHOWN)
     held = live_leases_of([each.agent_id for each in holders], limit_of_each=RELEASED_AT_ONCE)
-    return Found(
+    return FoundNeeds(
         [_silent_need(each, held[each.agent_id], reader) for each in holders if held.get(each.agent_id)],
         holders[0].holders if holders else 0,
         "leaseholders",
@@ -150,7 +150,7 @@ def _silent_need(holder: "Holder", leases: Sequence[HeldLease], reader: Reader) 
         "lock_clock",
         _silent(holder, leases[0][1]),
         holder.seen_at,
-        [Link("Open", _url(holder, reader)), release],
+        [PageLink("Open", _url(holder, reader)), release],
     )
 
 
@@ -175,9 +175,9 @@ def _url(holder: "Holder", reader: Reader) -> str:
 # -- Holders of very many --------------------------------------------------------------------------
 
 
-def full_holders(reader: Reader) -> Found:
+def full_holders(reader: Reader) -> FoundNeeds:
     holders = find_full_holders(reader.project_ids, at_least=round(MOST_LIVE * NEARLY), at_most=SHOWN)
-    return Found(
+    return FoundNeeds(
         [_full_need(each, reader) for each in holders],
         holders[0].holders if holders else 0,
         "limits",
@@ -199,7 +199,7 @@ def _full_need(holder: "Holder", reader: Reader) -> Need:
             Ago(holder.seen_at),
         ],
         holder.seen_at,
-        [Link("Open", _url(holder, reader))],
+        [PageLink("Open", _url(holder, reader))],
     )
 
 

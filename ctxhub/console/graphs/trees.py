@@ -17,7 +17,7 @@ class Node:
 
 
 @frozen
-class Link:
+class GraphLink:
     """A relationship between two refs. `strength`: from 0 to 100; `is_suggested`: not stored yet.
 
     `verb`: the words on its line; without them they are those of the relation.
@@ -39,10 +39,10 @@ class Link:
 class Tie:
     """All links between two objects, the strongest first. They are drawn as one line."""
 
-    links: Sequence[Link]
+    links: Sequence[GraphLink]
 
     @property
-    def strongest(self) -> Link:
+    def strongest(self) -> GraphLink:
         return self.links[0]
 
     @property
@@ -86,9 +86,9 @@ def worded(relation: str) -> str:
     return relation.replace("_", " ")
 
 
-def ties_of(links: Iterable[Link]) -> Iterator[Tie]:
+def ties_of(links: Iterable[GraphLink]) -> Iterator[Tie]:
     """The ties of all linked pairs; stored links before suggested ones, the strongest first."""
-    found: dict[frozenset[str], list[Link]] = {}
+    found: dict[frozenset[str], list[GraphLink]] = {}
     for link in sorted(links, key=lambda link: (link.is_suggested, -(link.strength or 0))):
         found.setdefault(frozenset((link.source, link.target)), []).append(link)
     return (Tie(links) for links in found.values())

@@ -14,10 +14,10 @@ from ctxhub.console.needs.sources import (
     Ago,
     Button,
     Files,
-    Found,
-    Link,
+    FoundNeeds,
     Name,
     Need,
+    PageLink,
     Part,
     Quote,
     Reader,
@@ -41,7 +41,7 @@ class DrawnNeed:
     urgency: str
     icon: str
     sentence: SafeString
-    links: Sequence[Link]
+    links: Sequence[PageLink]
     buttons: Sequence[Button]
 
 
@@ -51,7 +51,7 @@ class Needs:
 
     shown: Sequence[DrawnNeed]
     total: int
-    more: Sequence[Link]
+    more: Sequence[PageLink]
 
     @property
     def left_out(self) -> int:
@@ -73,9 +73,9 @@ def _most_urgent_first(need: Need) -> tuple[int, float]:
     return -need.urgency, need.since.timestamp()
 
 
-def _more(found: Found, shown: Sequence[Need]) -> Link | None:
+def _more(found: FoundNeeds, shown: Sequence[Need]) -> PageLink | None:
     left_out = found.total - sum(need in shown for need in found.needs)
-    return Link(f"{counted(left_out, found.plural)} {found.which}", found.url) if left_out else None
+    return PageLink(f"{counted(left_out, found.plural)} {found.which}", found.url) if left_out else None
 
 
 def _drawn(need: Need, reader: Reader, access: Access) -> DrawnNeed:
@@ -87,7 +87,7 @@ def _drawn(need: Need, reader: Reader, access: Access) -> DrawnNeed:
         str(need.urgency.label),
         need.icon,
         _in_project(sentence, project, reader),
-        [each for each in need.actions if isinstance(each, Link)],
+        [each for each in need.actions if isinstance(each, PageLink)],
         [
             each
             for each in need.actions

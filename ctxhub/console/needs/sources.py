@@ -54,7 +54,7 @@ Part = str | Name | Quote | Files | Since | Ago
 
 
 @frozen
-class Link:
+class PageLink:
     label: str
     url: str
 
@@ -83,11 +83,11 @@ class Need:
     icon: str
     sentence: Sequence[Part]
     since: datetime
-    actions: Sequence[Link | Button]
+    actions: Sequence[PageLink | Button]
 
 
 @frozen
-class Found:
+class FoundNeeds:
     """The most urgent needs of one kind, `total` in all, `url` of the list: 3 `plural` `which`."""
 
     needs: Sequence[Need]
@@ -124,7 +124,7 @@ class Reader:
         return in_project(reverse(f"admin:{view}"), self.projects[project_id], next=self.page)
 
 
-Source = Callable[[Reader], Found]
+Source = Callable[[Reader], FoundNeeds]
 """Finds at most SHOWN needs, the most urgent ones, in a number of queries that does not grow."""
 
 sources: list[Source] = []

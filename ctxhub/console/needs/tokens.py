@@ -3,7 +3,7 @@
 from django.db.models import Q
 from django.urls import reverse
 
-from ctxhub.console.needs.sources import SHOWN, Found, Link, Name, Need, Part, Reader, sources
+from ctxhub.console.needs.sources import SHOWN, FoundNeeds, Name, Need, PageLink, Part, Reader, sources
 from ctxhub.core.accounts.access_tokens import expiring_tokens
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.priority import Priority
@@ -11,10 +11,10 @@ from ctxhub.core.models import AccessToken
 from ctxhub.core.text.plurals import counted
 
 
-def tokens_that_expire(reader: Reader) -> Found:
+def tokens_that_expire(reader: Reader) -> FoundNeeds:
     theirs = Q(owner=reader.user_id) | Q(owner=None, project__in=reader.administrated)
     found = list(expiring_tokens(reader.project_ids).filter(theirs).select_related("agent"))
-    return Found(
+    return FoundNeeds(
         [_need(token, reader) for token in found[:SHOWN]],
         len(found),
         "access tokens",
@@ -38,7 +38,7 @@ def _need(token: AccessToken, reader: Reader) -> Need:
         "key",
         [whose, Name(token.name), *agent, f" expires {when}"],
         token.created_at,
-        [Link("Rotate", reverse("admin:core_accesstoken_rotate", args=[token.pk]))],
+        [PageLink("Rotate", reverse("admin:core_accesstoken_rotate", args=[token.pk]))],
     )
 
 

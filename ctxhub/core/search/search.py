@@ -73,7 +73,7 @@ class Hit:
 
 
 @frozen
-class Found:
+class SearchResult:
     """A search result. `total`: as `total_of` returns it; where weak hits are left out, its `more` counts all
     that is not shown. `search`: None if a filter excludes everything. `beside`: how many hits of each kind
     are turns beside a hit, without a word of the query.
@@ -96,7 +96,7 @@ def search(
     shows_repeats: bool = True,
     least: float = 0.0,
     **filters: Unpack[SearchFilters],
-) -> Found:
+) -> SearchResult:
     """Return the best hits, each with an excerpt.
 
     `match`: any word (auto: with spelling correction), all words, fuzzy (similar words too), or similar: the
@@ -108,7 +108,7 @@ def search(
     limit = clean_limit(limit)
     prepared = prepare(project_id, query, match=match, **filters)
     if prepared is None or not prepared.weights:
-        return Found(search=prepared, method=prepared.method if prepared else "any")
+        return SearchResult(search=prepared, method=prepared.method if prepared else "any")
     candidate_limit = max(CANDIDATES, 2 * limit)
     candidates, total = find_candidates(
         prepared.narrowing,
@@ -138,7 +138,7 @@ def search(
     counted = total_of(max(total + beside.total(), len(shown)))
     if len(strong) < len(shown) and "more" not in counted:
         counted["more"] = counted["total"] - len(strong) - sum(one.more for one in strong)
-    return Found(hits, counted, prepared, method, beside)
+    return SearchResult(hits, counted, prepared, method, beside)
 
 
 def answer_search(
@@ -171,7 +171,7 @@ def answer_search(
     return listing.beside(explain_nothing(project_id, query, match, filters))
 
 
-def search_listing(found: Found, detail: str) -> Listing:
+def search_listing(found: SearchResult, detail: str) -> Listing:
     """Return the hits as rows of COLUMNS, with totals of hits and tokens."""
     is_ids = DETAILS[clean_one_of(detail, list(DETAILS), "detail")] == 0
     rows = [

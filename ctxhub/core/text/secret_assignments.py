@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from ctxhub.core.text import secret_values as values
 from ctxhub.core.text.lazy_patterns import lazy_pattern
-from ctxhub.core.text.secret_search import Found, Search
+from ctxhub.core.text.secret_search import FoundSecret, Search
 
 
 class Assigned(NamedTuple):
@@ -28,9 +28,9 @@ class Assigned(NamedTuple):
 Judge = Callable[[Assigned], bool]
 
 
-def _read(judge: Judge, match: re.Match[str], text: str) -> Found | None:
+def _read(judge: Judge, match: re.Match[str], text: str) -> FoundSecret | None:
     span = _span_of(match, text, judge)
-    return Found("assigned secret", *span) if span else None
+    return FoundSecret("assigned secret", *span) if span else None
 
 
 def _span_of(match: re.Match[str], text: str, judge: Judge) -> tuple[int, int] | None:

@@ -13,7 +13,7 @@ from functools import cache
 from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.text.lazy_patterns import lazy_pattern
 from ctxhub.core.text.secret_formats import AROUND, AROUND_SIGN, LETTERED, SHAPED, STRONG, WEAK
-from ctxhub.core.text.secret_search import Found, Search
+from ctxhub.core.text.secret_search import FoundSecret, Search
 from ctxhub.core.text.secret_values import is_filler, is_mixed, is_wordy
 
 SIGNS = "_-.~"
@@ -35,7 +35,7 @@ class Key:
     is_weak: bool = False
     is_shaped: bool = False
 
-    def find(self, text: str, end: int) -> Found | None:
+    def find(self, text: str, end: int) -> FoundSecret | None:
         """Return the key whose prefix ends at `end`, if there is one."""
         start = end - len(self.prefix)
         if not text.startswith(self.prefix, max(start, 0)) or not BEGINS.match(text, start):
@@ -44,7 +44,7 @@ class Key:
         rest = match[0].rstrip(".,") if match else ""
         if len(rest) < self.least or is_filler(rest) or not (self.is_shaped or self._is_random(rest)):
             return None
-        return Found(self.kind, start, end + len(rest))
+        return FoundSecret(self.kind, start, end + len(rest))
 
     def _is_random(self, rest: str) -> bool:
         return not is_wordy(rest) and (not self.is_weak or is_mixed(rest))
@@ -75,7 +75,7 @@ def _sign_search(sign: str) -> str:
     return f"{written}(?:{'|'.join(choices)})"
 
 
-def _read_at_sign(match: re.Match[str], text: str) -> Found | None:
+def _read_at_sign(match: re.Match[str], text: str) -> FoundSecret | None:
     """Return the key whose prefix ends with the match of a sign's search."""
     end = match.end()
     for key in _by_tail().get(text[end - 3 : end], ()):
@@ -108,7 +108,7 @@ def _of_alphabets(rows: Iterable[tuple[str, str, str, int]], *, is_weak: bool) -
             yield Key(kind, prefix, f"[{alphabet}]+", least, is_weak)
 
 
-def _find_around(text: str, end: int) -> Found | None:
+def _find_around(text: str, end: int) -> FoundSecret | None:
     for kind, sign, before, widths, follows in AROUND:
         if text[end - 1] != sign or not (rest := _compiled(follows).match(text, end)):
             continue
@@ -116,7 +116,7 @@ def _find_around(text: str, end: int) -> Found | None:
             if start < 0 or not BEGINS.match(text, start):
                 continue
             if _compiled(before).fullmatch(text, start, end - 1) and not is_filler(text[start : rest.end()]):
-                return Found(kind, start, rest.end())
+                return FoundSecret(kind, start, rest.end())
     return None
 
 
@@ -171,8 +171,10 @@ WHOLE = lazy_pattern(r"[a-z]+|[A-Z]+[0-9]+")
 CHARACTERS = lazy_pattern(r"\[.*?]|.")
 
 
-def _read_at_letter(match: re.Match[str], text: str) -> Found | None:
+def _read_at_letter(match: re.Match[str], text: str) -> FoundSecret | None:
     name = str(match.lastgroup)
     kind, prefix, _ = LETTERED[int(name.removeprefix("key"))]
     start = match.end() - len(CHARACTERS.findall(prefix))
-    return None if is_filler(text[match.end() : match.end(name)]) else Found(kind, start, match.end(name))
+    return (
+        None if is_filler(text[match.end() : match.end(name)]) else FoundSecret(kind, start, match.end(name))
+    )

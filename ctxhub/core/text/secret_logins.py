@@ -3,7 +3,7 @@
 import re
 
 from ctxhub.core.text.lazy_patterns import lazy_pattern
-from ctxhub.core.text.secret_search import Found, Search
+from ctxhub.core.text.secret_search import FoundSecret, Search
 from ctxhub.core.text.secret_values import (
     is_chosen_password,
     is_filler,
@@ -65,44 +65,44 @@ WEBHOOKS = {
 }
 
 
-def _read_url(match: re.Match[str], _: str) -> Found | None:
+def _read_url(match: re.Match[str], _: str) -> FoundSecret | None:
     if match.lastgroup in WEBHOOKS:
         is_example = is_filler(match[match.lastgroup])
-        return None if is_example else Found(WEBHOOKS[match.lastgroup], *match.span(match.lastgroup))
+        return None if is_example else FoundSecret(WEBHOOKS[match.lastgroup], *match.span(match.lastgroup))
     if match["password"] == match["user"] or is_stand_in(match["password"]):
         return None
-    return Found("password in a URL", *match.span("password"))
+    return FoundSecret("password in a URL", *match.span("password"))
 
 
-def _read_bearer(match: re.Match[str], text: str) -> Found | None:
+def _read_bearer(match: re.Match[str], text: str) -> FoundSecret | None:
     start, end = match.span(1)
     value = text[start:end]
-    return Found("bearer token", start, end) if is_scrambled(value) or is_uuid(value) else None
+    return FoundSecret("bearer token", start, end) if is_scrambled(value) or is_uuid(value) else None
 
 
-def _read_login(match: re.Match[str], text: str) -> Found | None:
+def _read_login(match: re.Match[str], text: str) -> FoundSecret | None:
     start, end = match.span(1)
-    return Found("login of HTTP Basic", start, end) if is_login(text[start:end]) else None
+    return FoundSecret("login of HTTP Basic", start, end) if is_login(text[start:end]) else None
 
 
-def _read_plain_login(match: re.Match[str], text: str) -> Found | None:
+def _read_plain_login(match: re.Match[str], text: str) -> FoundSecret | None:
     start, end = match.span(1)
     value = text[start:end].rstrip(".!?)")
-    return Found("assigned secret", start, start + len(value)) if is_strong(value) else None
+    return FoundSecret("assigned secret", start, start + len(value)) if is_strong(value) else None
 
 
-def _read_option(match: re.Match[str], text: str) -> Found | None:
+def _read_option(match: re.Match[str], text: str) -> FoundSecret | None:
     return _read_plain_login(match, text) if match["login"] else _read_glued(match, text)
 
 
-def _read_glued(match: re.Match[str], text: str) -> Found | None:
+def _read_glued(match: re.Match[str], text: str) -> FoundSecret | None:
     before = match.string[max(match.start() - BEFORE, 0) : match.start()]
     # The port of mysql is -P.
     if not ("mysql" in before or "mariadb" in before) or text[match.start() + 1] != "p":
         return None
     start, end = match.span("glued")
     is_secret = is_chosen_password(text[start:end]) and MYSQL.search(before)
-    return Found("assigned secret", start, end) if is_secret else None
+    return FoundSecret("assigned secret", start, end) if is_secret else None
 
 
 URLS = Search("://", IN_URL, _read_url)

@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 from ctxhub.core.text import secret_values as values
 from ctxhub.core.text.lazy_patterns import lazy_pattern
-from ctxhub.core.text.secret_search import Found, Search
+from ctxhub.core.text.secret_search import FoundSecret, Search
 
 # -- After an equals sign --------------------------------------------------------------------------
 
@@ -30,7 +30,7 @@ NAMING_KEYS = lazy_pattern(
 )
 
 
-def _read_after_equals(match: re.Match[str], text: str) -> Found | None:
+def _read_after_equals(match: re.Match[str], text: str) -> FoundSecret | None:
     start = match.end() + (text[match.end() : match.end() + 1] in ('"', "'"))
     found = UNQUOTED.match(text, start)
     if not found or values.is_stand_in(found[0].lstrip("%")):
@@ -38,27 +38,27 @@ def _read_after_equals(match: re.Match[str], text: str) -> Found | None:
     return _EQUALS[str(match.lastgroup)](match, found[0], start)
 
 
-def _npm(_: re.Match[str], value: str, start: int) -> Found | None:
-    return Found("npm token", start, start + len(value)) if values.is_mixed(value) else None
+def _npm(_: re.Match[str], value: str, start: int) -> FoundSecret | None:
+    return FoundSecret("npm token", start, start + len(value)) if values.is_mixed(value) else None
 
 
-def _sas(_: re.Match[str], value: str, start: int) -> Found | None:
+def _sas(_: re.Match[str], value: str, start: int) -> FoundSecret | None:
     end = start + len(value)
-    return Found("shared access signature", start, end) if values.is_mixed(value) else None
+    return FoundSecret("shared access signature", start, end) if values.is_mixed(value) else None
 
 
-def _signature(_: re.Match[str], value: str, start: int) -> Found:
-    return Found("signature of a request", start, start + len(value))
+def _signature(_: re.Match[str], value: str, start: int) -> FoundSecret:
+    return FoundSecret("signature of a request", start, start + len(value))
 
 
-def _key(match: re.Match[str], value: str, start: int) -> Found | None:
+def _key(match: re.Match[str], value: str, start: int) -> FoundSecret | None:
     before = match.string[max(match.start() - 40, 0) : match.end()]
     if NAMING_KEYS.search(before) or not values.is_uuid(value):
         return None
-    return Found("assigned secret", start, start + len(value))
+    return FoundSecret("assigned secret", start, start + len(value))
 
 
-_EQUALS: dict[str, Callable[[re.Match[str], str, int], Found | None]] = {
+_EQUALS: dict[str, Callable[[re.Match[str], str, int], FoundSecret | None]] = {
     "npm": _npm,
     "npm_token": _npm,
     "sas": _sas,
@@ -82,7 +82,7 @@ AFTER_COLON = lazy_pattern(
 )
 
 
-def _read_after_colon(match: re.Match[str], text: str) -> Found | None:
+def _read_after_colon(match: re.Match[str], text: str) -> FoundSecret | None:
     return _COLON[str(match.lastgroup)](match.end(), text)
 
 
@@ -110,44 +110,44 @@ OF_FORM = lazy_pattern(r"[cx]srf", re.IGNORECASE)
 PORTS = ("5432", "5433", "5434", "6432", "6543", "*")
 
 
-def _cookie(start: int, text: str) -> Found | None:
+def _cookie(start: int, text: str) -> FoundSecret | None:
     line = END_OF_COOKIES.split(text[start : start + COOKIE_LENGTH], maxsplit=1)[0]
     for match in COOKIE.finditer(line):
         name, value = match.groups()
         if not OF_LOGIN.search(name) or OF_FORM.search(name) or values.is_stand_in(value):
             continue
         if values.is_uuid(value) or (values.is_mixed(value) and not values.is_wordy(value)):
-            return Found("session of a cookie", start + match.start(2), start + match.end(2))
+            return FoundSecret("session of a cookie", start + match.start(2), start + match.end(2))
     return None
 
 
-def _docker(start: int, text: str) -> Found | None:
+def _docker(start: int, text: str) -> FoundSecret | None:
     match = DOCKER_LOGIN.match(text, start)
-    return Found("login of HTTP Basic", *match.span(1)) if match and values.is_login(match[1]) else None
+    return FoundSecret("login of HTTP Basic", *match.span(1)) if match and values.is_login(match[1]) else None
 
 
-def _putty(start: int, text: str) -> Found | None:
+def _putty(start: int, text: str) -> FoundSecret | None:
     match = PRIVATE_LINES.match(text, start)
-    return Found("PuTTY key", start - len("Private-Lines:"), match.end()) if match else None
+    return FoundSecret("PuTTY key", start - len("Private-Lines:"), match.end()) if match else None
 
 
-def _hashed(start: int, text: str) -> Found | None:
+def _hashed(start: int, text: str) -> FoundSecret | None:
     match = HASHED.match(text, start)
     if not match or values.is_filler(match[0]) or not USER_BEFORE.search(text[max(start - 70, 0) : start]):
         return None
-    return Found("password hash", start, match.end())
+    return FoundSecret("password hash", start, match.end())
 
 
-def _pgpass(start: int, text: str) -> Found | None:
+def _pgpass(start: int, text: str) -> FoundSecret | None:
     match = PGPASS.match(text, start)
     if not match or not HOST_BEFORE.search(text[max(start - 260, 0) : start]):
         return None
     value = match[2]
     is_password = values.is_chosen_password if match[1] in PORTS else values.is_strong
-    return Found("assigned secret", *match.span(2)) if is_password(value) else None
+    return FoundSecret("assigned secret", *match.span(2)) if is_password(value) else None
 
 
-_COLON: dict[str, Callable[[int, str], Found | None]] = {
+_COLON: dict[str, Callable[[int, str], FoundSecret | None]] = {
     "cookie": _cookie,
     "docker": _docker,
     "putty": _putty,

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 
-class Found(NamedTuple):
+class FoundSecret(NamedTuple):
     """A credential: its kind as errors name it ("GitHub token"), its start and end in the text."""
 
     kind: str
@@ -14,7 +14,7 @@ class Found(NamedTuple):
 
 
 # Reads a match as a credential. Positions in the text that was searched are those in the text as written.
-Read = Callable[[re.Match[str], str], Found | None]
+Read = Callable[[re.Match[str], str], FoundSecret | None]
 
 
 class Search(NamedTuple):

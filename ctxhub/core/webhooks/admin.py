@@ -20,7 +20,7 @@ from ctxhub.console.base import Menu, person
 from ctxhub.console.columns import chips, column, mono
 from ctxhub.console.fields import NamesField
 from ctxhub.console.filters import ProjectFilter
-from ctxhub.console.needs.sources import SHOWN, Ago, Found, Link, Name, Need, Reader, sources
+from ctxhub.console.needs.sources import SHOWN, Ago, FoundNeeds, Name, Need, PageLink, Reader, sources
 from ctxhub.console.shown_once import ShownOnceAdmin, ShownOnceForm
 from ctxhub.core.kit.caller import ADMIN
 from ctxhub.core.kit.inputs import read_id
@@ -100,14 +100,14 @@ class WebhookForm(ShownOnceForm):
         return {name: value for name, value in changed.items() if name != "url" or value}
 
 
-def webhooks_that_were_switched_off(reader: Reader) -> Found:
+def webhooks_that_were_switched_off(reader: Reader) -> FoundNeeds:
     off = Webhook.unscoped.filter(
         project__in=[each for each in reader.administrated if each in reader.projects],
         is_active=False,
         off_at__isnull=False,
     )
     found = list(off.order_by("-off_at"))
-    return Found(
+    return FoundNeeds(
         [_need(row) for row in found[:SHOWN]],
         len(found),
         "webhooks",
@@ -125,7 +125,7 @@ def _need(row: Webhook) -> Need:
         "webhook",
         ["The webhook ", Name(str(row)), " was switched off ", Ago(row.off_at), f": {row.off_because}"],
         row.off_at,
-        [Link("Look", reverse("admin:core_webhook_change", args=[row.pk]))],
+        [PageLink("Look", reverse("admin:core_webhook_change", args=[row.pk]))],
     )
 
 

@@ -33,7 +33,7 @@ Say = Callable[[str], object]
 
 
 @dataclass(frozen=True, slots=True)
-class State:
+class DatabaseState:
     """What a database holds, and what it answers at a moment."""
 
     sums: Sums
@@ -91,15 +91,15 @@ def run_drill() -> Drill:
     return Drill(done, len(before.questions), index, times)
 
 
-def _back_up(work: Path, at: datetime, times: Times) -> tuple[BackedUp, State]:
-    found: list[State] = []
+def _back_up(work: Path, at: datetime, times: Times) -> tuple[BackedUp, DatabaseState]:
+    found: list[DatabaseState] = []
 
     def look() -> None:
         with times.of("questions"):
             with clock.fixed_at(at):
                 questions = choose_questions()
                 answers = answers_to(questions)
-            found.append(State(sums_of_tables(), questions, answers))
+            found.append(DatabaseState(sums_of_tables(), questions, answers))
 
     began = time.monotonic()
     done = make_backup(work / "backup.tar", look)
@@ -108,7 +108,7 @@ def _back_up(work: Path, at: datetime, times: Times) -> tuple[BackedUp, State]:
     return done, state
 
 
-def _compare(before: State, at: datetime, times: Times) -> str:
+def _compare(before: DatabaseState, at: datetime, times: Times) -> str:
     """Compare with the database that this thread is connected to; returns what the check of the index says.
 
     Raises CommandError with a sentence for each difference.
