@@ -15,7 +15,7 @@ from statistics import median, quantiles
 from typing import TYPE_CHECKING, Any
 
 from benchmarks.databases import Engine, databases
-from benchmarks.inside import connected
+from benchmarks.inside import connected, has_tool
 from benchmarks.machine import load
 from benchmarks.prose import Prose
 
@@ -230,7 +230,6 @@ def _checks(caller: "Caller", prose: Prose) -> None:
 
 def _time(caller: "Caller", name: str, tool: str, arguments: Callable[[int], dict[str, Any]]) -> None:
     """Print how long calls take, each with other arguments. What exists is frozen, as in the servers."""
-    from benchmarks.briefs import has_tool
     from ctxhub.toolbox import dispatch
 
     if not has_tool(tool):

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from unittest.mock import patch
 
 from benchmarks.databases import Engine, databases
-from benchmarks.inside import connected
+from benchmarks.inside import connected, has_tool
 from benchmarks.tasks.reading import read_rows, read_tasks
 from benchmarks.tasks.rows import Noun, Task, TaskRow
 from benchmarks.tasks.writing import AGENT, CLOCK, NOW, moments_of, write_team
@@ -125,17 +125,6 @@ def _ways(caller: "Caller", rows: Sequence[TaskRow], refs: Mapping[str, str]) ->
         print("There is no tool `brief` yet: only what it is compared with is measured.")
     newest = _newest(rows, refs)
     return {**ways, f"search, first {HITS}": _search(caller), "newest rows": lambda task: newest}
-
-
-def has_tool(name: str) -> bool:
-    from ctxhub.core.kit.errors import InvalidInput
-    from ctxhub.toolbox.actions import find_tool
-
-    try:
-        find_tool(name)
-    except InvalidInput:
-        return False
-    return True
 
 
 def _brief(caller: "Caller", budget: int, changes: Mapping[str, str]) -> Way:

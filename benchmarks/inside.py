@@ -124,5 +124,16 @@ def connected(hub: Hub, *, web: bool = False) -> Iterator[None]:
     connection.close()
 
 
+def has_tool(name: str) -> bool:
+    from ctxhub.core.kit.errors import InvalidInput
+    from ctxhub.toolbox.picking import find_tool
+
+    try:
+        find_tool(name)
+    except InvalidInput:
+        return False
+    return True
+
+
 if __name__ == "__main__":
     main()

@@ -5,7 +5,8 @@ from typing import Any
 
 from ctxhub.core.kit.caller import ADMIN, Caller
 from ctxhub.core.kit.errors import CtxhubError
-from ctxhub.core.kit.inputs import CONTENT_BYTES, LIST_LENGTH, PATH_LENGTH, TEXT_BYTES, WORD_LENGTH
+from ctxhub.core.kit.inputs import CONTENT_BYTES, LIST_LENGTH, TEXT_BYTES, WORD_LENGTH
+from ctxhub.core.kit.lengths import PATH_LENGTH
 from ctxhub.toolbox.actions import Action, all_tools
 from ctxhub.toolbox.dispatch import call
 

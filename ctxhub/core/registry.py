@@ -10,7 +10,8 @@ from ctxhub.core.events.counters import Counting, Stats
 from ctxhub.core.kit.caller import WRITE, Caller
 from ctxhub.core.kit.errors import InvalidInput, shown, unknown_word
 from ctxhub.core.kit.frozen import frozen
-from ctxhub.core.kit.inputs import PATH_LENGTH, clean_name, read_id
+from ctxhub.core.kit.inputs import clean_name, read_id
+from ctxhub.core.kit.lengths import PATH_LENGTH
 from ctxhub.core.kit.models import NamedRow
 from ctxhub.core.kit.sql import Reading, Selected
 from ctxhub.core.links import HeadReader, LinkSource

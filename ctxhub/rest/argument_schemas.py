@@ -6,8 +6,8 @@ from typing import Any
 
 from ctxhub.core.kit.limits import MOST_ENTRIES, TEXT
 from ctxhub.rest.ids import id_schema
+from ctxhub.toolbox.argument import Argument
 from ctxhub.toolbox.argument_types import FROM_NUMBER, About, FromText
-from ctxhub.toolbox.arguments import Argument
 
 Json = dict[str, Any]
 

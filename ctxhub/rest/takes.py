@@ -17,8 +17,9 @@ from ctxhub.rest.argument_schemas import body_field, parameter
 from ctxhub.rest.ids import parse_id
 from ctxhub.rest.problems import refuse_unknown
 from ctxhub.toolbox.actions import Action, all_tools
+from ctxhub.toolbox.argument import Argument
 from ctxhub.toolbox.argument_types import Cursor, FromText, Limit
-from ctxhub.toolbox.arguments import Argument, Arguments, Problems
+from ctxhub.toolbox.arguments import Arguments, Problems
 from ctxhub.toolbox.batch_writes import Items, refuse_too_many
 from ctxhub.toolbox.common_arguments import BUDGET, EXACT, Budget
 from ctxhub.toolbox.other_names import said_twice

@@ -43,7 +43,7 @@ from ctxhub.rest.plain_text import NamedFormat
 from ctxhub.rest.problems import invalid_filter
 from ctxhub.rest.project import caller_in, in_session, speaking
 from ctxhub.rest.takes import NOTHING, Takes
-from ctxhub.toolbox.arguments import Argument
+from ctxhub.toolbox.argument import Argument
 from ctxhub.toolbox.common_arguments import AGENT, EXACT, SECRET
 from ctxhub.toolbox.dispatch import clean_max_tokens
 from ctxhub.toolbox.stored_answers import answer_once, find_answer

@@ -1,8 +1,7 @@
 """`@action`: the registry of all operations that agents can call. Does not depend on MCP."""
 
-import re
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import field
 from functools import cached_property
 from inspect import cleandoc
 from types import UnionType
@@ -12,29 +11,15 @@ from typing_extensions import is_typeddict
 
 from ctxhub.core.hub.partial_reads import Reading
 from ctxhub.core.kit.caller import ADMIN, READ, WRITE, Caller
-from ctxhub.core.kit.errors import InvalidInput, shown, shown_all
 from ctxhub.core.kit.frozen import frozen
-from ctxhub.core.kit.likeness import LONGEST_WORD, few_of
 from ctxhub.core.kit.listing import HoldsLists, Listing
-from ctxhub.core.kit.tool_names import call_of, flat_name, is_flat, is_offered, operation
-from ctxhub.toolbox.argument_repairs import MOST_NAMES, Taken
-from ctxhub.toolbox.argument_types import present
-from ctxhub.toolbox.arguments import Argument, Arguments
+from ctxhub.core.kit.tool_names import flat_name, is_flat, is_offered
+from ctxhub.toolbox.argument import Argument
+from ctxhub.toolbox.argument_repairs import Taken
+from ctxhub.toolbox.arguments import Arguments
 from ctxhub.toolbox.common_arguments import AGENT, BUDGET, COMMON, EXACT, FORMAT, SECRET, SESSION
-from ctxhub.toolbox.leading import called
-from ctxhub.toolbox.meanings import DONE_OTHERWISE
 from ctxhub.toolbox.other_names import by_declared_names
-from ctxhub.toolbox.spelling import snake, squeezed
-from ctxhub.toolbox.suggestions import (
-    Suggestion,
-    fitting_action,
-    for_files,
-    said_action,
-    suggest_action,
-    suggest_default,
-    suggest_operation,
-    suggestion,
-)
+from ctxhub.toolbox.spelling import squeezed
 
 FunctionT = TypeVar("FunctionT", bound=Callable[..., Any])
 
@@ -149,35 +134,6 @@ class Action:
         """Whether `session` is an argument of its own; any other call may have it to say whose work it is."""
         return SESSION.name in self.arguments.names
 
-    def check(self, given: Mapping[str, Any]) -> dict[str, Any]:
-        """Validate and convert the arguments. Raises InvalidInput with suggestions.
-
-        If the unknown arguments fit another operation, `call` in the error names it.
-        """
-        try:
-            return self.arguments.check(
-                given, self.shown_name, also=self.also_allowed, writes=self.writes, noun=self.tool
-            )
-        except InvalidInput as error:
-            arguments = present(given)
-            unknown = [name for name in arguments if name not in self.known]
-            if unknown:
-                self._suggest_other(error, arguments, unknown)
-            raise
-
-    def _suggest_other(self, error: InvalidInput, given: Mapping[str, Any], unknown: Sequence[str]) -> None:
-        own = suggestion(self, given)
-        other = None
-        if own.repair.unknown and len(unknown) <= MOST_NAMES:
-            tools = tools_offered()
-            other = for_files(self, given, tools) or fitting_action(self, tools.values(), given)
-        if other or own.repair.instead:
-            chosen = other or own
-            error.hint = " ".join(chosen.repair.advice)
-            error.details |= {**chosen.repair.details, "allowed": [], "call": _call_of(chosen)}
-        elif "refs" in self.taken.required and "refs" not in {*given, *own.repair.renamed.values()}:
-            error.hint = error.hint or f"{self.shown_name} takes refs: a kind, a colon and an id or key."
-
     @cached_property
     def taken(self) -> Taken:
         """What a call may have, for repairs."""
@@ -260,95 +216,7 @@ class Tool:
         plain = squeezed(name)
         return next((a for a in self.actions.values() if plain and squeezed(a.name) == plain), None)
 
-    def pick(self, name: str | None, arguments: Collection[str]) -> Action:
-        """Return the action of this name; without one the default for the arguments, never destructive."""
-        name = name.strip() if name else ""
-        if self.is_single and (not name or squeezed(name) == self.name):
-            return self.actions[""]
-        if name:
-            return self.named(name) or self._refuse_unknown(name, arguments)
-        given = set(arguments)
-        default = next((self.actions[action] for needed, action in self.otherwise if needed <= given), None)
-        if default and default.takes(given):
-            return default
-        if by_other_names := self._default_by_other_names(given):
-            return by_other_names
-        raise self._missing_action(arguments)
 
-    def _default_by_other_names(self, given: set[str]) -> Action | None:
-        for needed, name in self.otherwise:
-            default = self.actions[name]
-            others = default.arguments.others
-            declared = {others[said].name if said in others else said for said in given}
-            if needed and needed <= declared and default.takes(declared):
-                return default
-        return None
-
-    def _missing_action(self, given: Collection[str]) -> InvalidInput:
-        fitting = [a for a in self.actions.values() if set(given) <= {*a.arguments.names, *COMMON_ARGUMENTS}]
-        missing = [] if is_flat() else ["action"]
-        details: dict[str, Any] = {"missing": missing}
-        advice: Sequence[str] = ()
-        if meant := self._meant_action(given) or suggest_default(self, given):
-            advice = meant.repair.advice
-            details |= {**meant.repair.details, "missing": [*missing, *meant.repair.missing]}
-            details["call"] = _call_of(meant)
-        return InvalidInput(
-            f"There is no tool {shown(self.name)}." if is_flat() else f"{self.name} needs an action.",
-            **details,
-            allowed=few_of("", [action.call_name for action in fitting or self.actions.values()]),
-            hint=" ".join([*advice, self._hint]),
-        )
-
-    def _meant_action(self, given: Collection[str]) -> Suggestion | None:
-        """What a call means that has its action under another name, or within an object."""
-        strange = [name for name in given if all(name not in a.known for a in self.actions.values())]
-        said = said_action(given, strange)
-        if said is None:
-            return None
-        name, value = said
-        rest = {other: given[other] for other in given if other != name}  # type: ignore[index]
-        action = self.named(value)
-        found = suggestion(action, rest) if action else suggest_action(self, value, rest, tools_offered())
-        if found is None or not name:
-            return found
-        return Suggestion(found.action, replace(found.repair, left_out=[name, *found.repair.left_out]))
-
-    def _refuse_unknown(self, name: str, given: Collection[str]) -> Action:
-        found = suggest_action(self, name, given, tools_offered())
-        told = _told_of(found) if found else {}
-        raise InvalidInput(
-            f"There is no tool {shown(flat_name(self.name, name))}."
-            if is_flat()
-            else f"{self.name} has no action {shown(name)}.",
-            **(_details_of(found, self.name) if found else {}),
-            **(told or self._offer(name)),
-        )
-
-    def _offer(self, name: str) -> dict[str, Any]:
-        """The actions, or the few that are nearest, for an unknown one of which nothing is suggested."""
-        names = [action.call_name for action in self.actions.values()]
-        return {"allowed": few_of(name, names), "hint": f"{self._elsewhere(name)}{self._hint}"}
-
-    def _elsewhere(self, name: str) -> str:
-        """How it is done, or where an action of this name is: not suggested, as it writes something else."""
-        if told := DONE_OTHERWISE.get((self.name, snake(name))):
-            return f"{_OPERATION.sub(lambda found: operation(found[1]), told)} "
-        others = [a for a in called(name, tools_offered().values()) if squeezed(a.name) == squeezed(name)]
-        if not others or len(others) > 2:
-            return ""
-        if is_flat():
-            return f"There is {' and '.join(action.flat_name for action in others)}. "
-        return f"{name} is an action of {' and '.join(action.tool for action in others)}. "
-
-    @property
-    def _hint(self) -> str:
-        if is_flat():
-            return "Each of these is a tool of its own."
-        return f'{self.name} with action "help" lists the actions and their arguments.'
-
-
-_OPERATION = re.compile(r"\{([a-z_ ]+)\}")
 OF_PARTS = ("limit", "cursor", "lines", "tail")
 OF_BUDGET = dict.fromkeys(BUDGET.also_called, BUDGET)
 COMMON_ARGUMENTS = ("action", *(argument.name for argument in COMMON))
@@ -438,72 +306,5 @@ def all_tools() -> Mapping[str, Tool]:
     return _tools
 
 
-def find_tool(name: str, among: Sequence[str] | None = None, given: Mapping[str, Any] | None = None) -> Tool:
-    """Return the tool of this name, among some names or all. Raises InvalidInput with a suggestion.
-
-    `given`: the arguments of the call, to choose between suggestions.
-    """
-    if name in (_tools if among is None else among):
-        return _tools[name]
-    known = list(tools_offered() if among is None else among)
-    arguments = present(given or {})
-    tool_, found = suggest_operation(name, {tool: _tools[tool] for tool in known}, arguments) or (None, None)
-    message = f"There is no tool {shown(name)}."
-    if squeezed(name) == "help" and not is_flat():
-        raise InvalidInput(message, hint='Each tool has an action "help".', call=_help_of(arguments, known))
-    if found:
-        raise InvalidInput(message, **_details_of(found), **_told_of(found))
-    if tool_ and not is_flat():
-        raise InvalidInput(message, did_you_mean=tool_.name, hint=tool_._hint)
-    shown_names = _shown_tools(known)
-    offered = few_of(name, shown_names)
-    more = f"tools/list has all {len(shown_names)}; these are the nearest."
-    raise InvalidInput(message, allowed=offered, hint=more if len(offered) < len(shown_names) else "")
-
-
-def _help_of(given: Mapping[str, Any], known: Sequence[str]) -> dict[str, Any]:
-    """The call that explains the tool, or the operation, that a call of `help` names."""
-    said = [value for value in given.values() if isinstance(value, str) and len(value) <= LONGEST_WORD]
-    name = next((value for value in said if value not in known), "")
-    tool_name = next((value for value in said if value in known), known[0])
-    return {"tool": tool_name, "action": "help", **({"name": name} if name else {})}
-
-
 def tools_offered() -> dict[str, Tool]:
     return {name: tool for name, tool in _tools.items() if is_offered(name)}
-
-
-def _details_of(found: Suggestion, tool: str = "") -> dict[str, Any]:
-    """The details of an error about a name. `tool`: the one that was called, if it exists.
-
-    An action of that tool is only named, unless the arguments are wrong, too.
-    """
-    action, repaired = found.action, found.repair
-    details = {name: value for name, value in repaired.details.items() if value}
-    if not repaired.given:
-        details.pop("missing", None)
-    if action.tool == tool and not details and not is_flat():
-        return {"did_you_mean": action.call_name}
-    call = _call_of(found)
-    word = action.call_name if action.tool == tool else call["tool"]
-    return {"did_you_mean": word, **details, "call": call}
-
-
-def _told_of(found: Suggestion) -> dict[str, Any]:
-    """What an error tells beside a suggestion: a hint, and what is taken if a name stays unknown."""
-    told, unknown = list(found.repair.advice), found.repair.unknown
-    if not unknown:
-        return {"hint": " ".join(told)}
-    names = found.action.arguments.names
-    told.append(f"{found.action.shown_name} has no argument {shown_all(unknown)}.")
-    return {"hint": " ".join(told), "allowed": few_of(unknown[0], names)}
-
-
-def _call_of(found: Suggestion) -> dict[str, Any]:
-    return {**call_of(found.action.tool, found.action.name), **found.repair.instead}
-
-
-def _shown_tools(names: Sequence[str]) -> list[str]:
-    if not is_flat():
-        return list(names)
-    return [action.flat_name for name in names for action in _tools[name].actions.values()]

@@ -4,13 +4,14 @@ import json
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ctxhub.core.kit.caller import current
 from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.kit.tool_names import operation
 from ctxhub.core.kit.unset import UNSET
 from ctxhub.toolbox.aliases import OTHER_ARGUMENTS
+from ctxhub.toolbox.argument import Argument
 from ctxhub.toolbox.meanings import (
     AGENTS,
     AUTHORS,
@@ -24,9 +25,6 @@ from ctxhub.toolbox.meanings import (
 )
 from ctxhub.toolbox.named_objects import refs_named
 from ctxhub.toolbox.spelling import in_singular, meant_by_slip, snake
-
-if TYPE_CHECKING:
-    from ctxhub.toolbox.arguments import Argument
 
 MOST_NAMES = 20  # Further unknown arguments are not repaired.
 MOST_TEXT = 65_536
@@ -46,7 +44,7 @@ class Taken:
     """What a call may have. `arguments`: its declarations, as far as they are known. `noun`: its tool's."""
 
     names: Sequence[str]
-    arguments: Mapping[str, "Argument"] = field(default_factory=dict)
+    arguments: Mapping[str, Argument] = field(default_factory=dict)
     writes: bool = False
     noun: str = ""
 

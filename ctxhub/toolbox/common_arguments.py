@@ -6,8 +6,8 @@ from ctxhub.core.kit.answers import MAX_TOKENS
 from ctxhub.core.kit.caller import ALLOW_SECRET
 from ctxhub.core.kit.limits import WORD
 from ctxhub.core.kit.unset import UNSET
+from ctxhub.toolbox.argument import Argument
 from ctxhub.toolbox.argument_types import UNDECLARED, About, Number, Ref, Says, also_called
-from ctxhub.toolbox.arguments import Argument
 
 Budget = Annotated[
     Number,

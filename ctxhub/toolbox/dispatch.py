@@ -22,10 +22,11 @@ from ctxhub.core.kit.read_limit import limited_read
 from ctxhub.core.refusals.services import KIND_OF_NAME, count_refusal, is_refusal, ref_in
 from ctxhub.core.use import tally
 from ctxhub.core.vocabulary.queries import unknown_names
-from ctxhub.toolbox.actions import Action, find_tool
+from ctxhub.toolbox.actions import Action
 from ctxhub.toolbox.argument_types import present
 from ctxhub.toolbox.common_arguments import AGENT, BUDGET, EXACT, FORMAT, FORMATS, SECRET, SESSION
 from ctxhub.toolbox.help import help_for
+from ctxhub.toolbox.picking import check_arguments, find_tool, pick_action
 from ctxhub.toolbox.readers import hint_of_reader
 from ctxhub.toolbox.stored_answers import answer_once
 
@@ -71,7 +72,7 @@ def _call(
     if is_help(name):
         tally.running(caller, f"{tool.name}.help", writes=False)
         return help_for(tool, caller, _text(given, "name"))
-    action = tool.pick(name, given)
+    action = pick_action(tool, name, given)
     tally.running(caller, action.call, writes=action.writes)
     given = action.by_declared_names(given)
     action.require_scope(caller, given)
@@ -92,7 +93,7 @@ def _run(caller: Caller, action: Action, given: dict[str, Any], request_id: str 
     caller = caller.for_call(allow_secret=bool(allowing)).with_exact_paths(bool(exact))
     shape, budget = _take_format(action, given), _take_budget(action, given)
     with acting(caller):
-        checked = action.check(given)
+        checked = check_arguments(action, given)
 
     def run() -> Any:
         answer = action.run(caller, **checked)
@@ -126,7 +127,7 @@ def writes(caller: Caller, tool_name: str, arguments: Mapping[str, Any]) -> bool
     given = present(arguments)
     try:
         name = _text(given, "action")
-        return not is_help(name) and find_tool(tool_name).pick(name, given).writes_for(caller)
+        return not is_help(name) and pick_action(find_tool(tool_name), name, given).writes_for(caller)
     except CtxhubError:
         return False
 
@@ -161,7 +162,7 @@ def _ref_named(tool_name: str, arguments: Mapping[str, Any]) -> str:
     given = present(arguments)
     if is_help(name := _text(given, "action")):
         return ""
-    action = find_tool(tool_name, given=given).pick(name, given)
+    action = pick_action(find_tool(tool_name, given=given), name, given)
     kinds = {argument.name: argument.id_of for argument in action.arguments.all if argument.id_of}
     others = action.arguments.others
     named = {others[name].name if name in others else name: value for name, value in given.items()}

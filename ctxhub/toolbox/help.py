@@ -9,6 +9,7 @@ from ctxhub.core.kit.errors import InvalidInput, shown
 from ctxhub.core.kit.tool_names import is_flat
 from ctxhub.toolbox.actions import Action, Tool, all_tools, tools_offered
 from ctxhub.toolbox.common_arguments import AGENT, BUDGET, EXACT, FORMAT, SECRET, SESSION
+from ctxhub.toolbox.picking import pick_action
 from ctxhub.toolbox.spelling import squeezed
 
 EVERYWHERE = {
@@ -59,7 +60,7 @@ def _asked(tool: Tool, name: str) -> Action:
             hint="Name the tool, too.",
             allowed=[" ".join(filter(None, (action.tool, action.name))) for action in named],
         )
-    return named[0] if named else tool.pick(name, ())
+    return named[0] if named else pick_action(tool, name, ())
 
 
 def _entry(tool: Tool, action: Action) -> dict[str, Any]:

@@ -6,9 +6,9 @@ that keeps something to nothing that takes away, and a write of one kind of obje
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from enum import Enum
-from typing import TYPE_CHECKING
 
 from ctxhub.core.kit.frozen import frozen
+from ctxhub.toolbox.actions import Action, Tool
 from ctxhub.toolbox.aliases import REMOVALS
 from ctxhub.toolbox.argument_repairs import Repair
 from ctxhub.toolbox.meanings import (
@@ -21,9 +21,6 @@ from ctxhub.toolbox.meanings import (
     WRITTEN,
 )
 from ctxhub.toolbox.spelling import in_singular, snake, squeezed
-
-if TYPE_CHECKING:
-    from ctxhub.toolbox.actions import Action, Tool
 
 
 class Does(Enum):
@@ -49,7 +46,7 @@ class Said:
     is_unclear: bool
 
     @classmethod
-    def of(cls, name: str, noun: str, tools: "Mapping[str, Tool]") -> "Said":
+    def of(cls, name: str, noun: str, tools: Mapping[str, Tool]) -> "Said":
         words = snake(name).split("_")
         nouns = [word for word in map(in_singular, words) if word in NOUN_KINDS]
         nouns = nouns or [word for word in (in_singular(noun),) if word in NOUN_KINDS]
@@ -59,7 +56,7 @@ class Said:
         return cls(name, noun, said_by(name, tools.values()), words, kinds, bool(unclear))
 
 
-def said_by(name: str, tools: Iterable["Tool"]) -> Does:
+def said_by(name: str, tools: Iterable[Tool]) -> Does:
     """What a name says: by the operations called so, else by its verb.
 
     If operations disagree it reads: that is never wrong.
@@ -76,27 +73,27 @@ def said_by(name: str, tools: Iterable["Tool"]) -> Does:
     return Does.ENDS if not ENDING.isdisjoint(words) else Does.WRITES
 
 
-def is_called(action: "Action", name: str) -> bool:
+def is_called(action: Action, name: str) -> bool:
     """Whether a name is the action's own, one of its aliases, or its flat one."""
     return squeezed(name) in action.spellings
 
 
-def called(name: str, tools: Iterable["Tool"]) -> list["Action"]:
+def called(name: str, tools: Iterable[Tool]) -> list[Action]:
     """The operations of this name in all tools."""
     plain = squeezed(name)
     return [action for tool in tools for action in tool.actions.values() if plain in action.spellings]
 
 
-def takes_back(action: "Action") -> bool:
+def takes_back(action: Action) -> bool:
     return (action.tool, action.name) in TAKES_BACK
 
 
-def written_kind(action: "Action") -> str:
+def written_kind(action: Action) -> str:
     """The kind of object that an operation writes: `lease` for file.lease."""
     return WRITTEN.get((action.tool, action.name), action.tool)
 
 
-def may_lead_to(action: "Action", said: Said, repaired: Repair) -> bool:
+def may_lead_to(action: Action, said: Said, repaired: Repair) -> bool:
     """Whether the unknown name of an operation may lead to this one of the same tool."""
     if action.reads or (is_called(action, said.name) and is_about(action, said.noun)):
         return True
@@ -108,7 +105,7 @@ def may_lead_to(action: "Action", said: Said, repaired: Repair) -> bool:
     return not takes_back(action) or (said.does is Does.ENDS and names_its_object(action, repaired))
 
 
-def is_about(action: "Action", noun: str) -> bool:
+def is_about(action: Action, noun: str) -> bool:
     """Whether an operation is on what a noun means: on contexts, if that is said, and not on memories."""
     word, written = in_singular(noun), written_kind(action)
     if action.destroys and word not in ("", action.tool):
@@ -118,7 +115,7 @@ def is_about(action: "Action", noun: str) -> bool:
     return action.reads or is_tool or kind == written
 
 
-def may_stand_for(action: "Action", other: "Action", repaired: Repair) -> bool:
+def may_stand_for(action: Action, other: Action, repaired: Repair) -> bool:
     """Whether a call of one operation, whose arguments do not fit, may lead to another one.
 
     From a read to a read. From a write only to one that does the same to the same kind, in the same tool:
@@ -133,17 +130,17 @@ def may_stand_for(action: "Action", other: "Action", repaired: Repair) -> bool:
     return words <= others or others <= words
 
 
-def names_an_object(repaired: Repair, other: "Action") -> bool:
+def names_an_object(repaired: Repair, other: Action) -> bool:
     """Whether the call names an object by an id, or a name, that would be of another kind in another tool."""
     is_guess = "key" in repaired.renamed.values()
     return is_guess or any(argument in ("id", "ids") for argument in _covered(repaired, other))
 
 
-def _covered(repaired: Repair, action: "Action") -> Collection[str]:
+def _covered(repaired: Repair, action: Action) -> Collection[str]:
     return {*repaired.given, *repaired.renamed.values()} & set(action.known)
 
 
-def names_its_object(action: "Action", repaired: Repair) -> bool:
+def names_its_object(action: Action, repaired: Repair) -> bool:
     """Whether the call says which object: all leases are released only by a call that is named so."""
     of_object = [a.name for a in action.arguments.all if a.id_of or a.required]
     return bool(set(of_object) & ({*repaired.given, *repaired.renamed.values()} | set(repaired.missing)))

@@ -6,20 +6,18 @@ Calls may use them. Schemas, help and errors have the declared name alone.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ctxhub.core.kit.errors import InvalidInput
 from ctxhub.core.kit.text_lists import UnreadableList, parse_list, read_names
 from ctxhub.core.text.plurals import plural, singular
-
-if TYPE_CHECKING:
-    from ctxhub.toolbox.arguments import Argument
+from ctxhub.toolbox.argument import Argument
 
 # They belong to the call: `agent` speaks, `agents` are those that it is about.
 OF_CALLS = frozenset(["action", "agent", "format", "max_tokens", "session"])
 
 
-def other_names(arguments: Sequence["Argument"]) -> dict[str, "Argument"]:
+def other_names(arguments: Sequence[Argument]) -> dict[str, Argument]:
     """The names that stand for an argument; one that could stand for several stands for none."""
     taken = OF_CALLS | {argument.name for argument in arguments}
     # A flag has one number, and may be what a dry run is told by.
@@ -34,7 +32,7 @@ def other_names(arguments: Sequence["Argument"]) -> dict[str, "Argument"]:
     return found
 
 
-def _in_its_number(argument: "Argument", arguments: Sequence["Argument"]) -> Iterator[str]:
+def _in_its_number(argument: Argument, arguments: Sequence[Argument]) -> Iterator[str]:
     """`memory_id` for the `id` of a memory; `id` for the only id among the arguments."""
     if not _is_named_as_id(argument):
         return
@@ -44,19 +42,19 @@ def _in_its_number(argument: "Argument", arguments: Sequence["Argument"]) -> Ite
         yield ending
 
 
-def _in_the_other_number(argument: "Argument", arguments: Sequence["Argument"]) -> Iterator[str]:
+def _in_the_other_number(argument: Argument, arguments: Sequence[Argument]) -> Iterator[str]:
     for name in (argument.name, *_in_its_number(argument, arguments)):
         yield singular(name) if argument.is_list and name.endswith("s") else plural(name)
 
 
-def _is_named_as_id(argument: "Argument") -> bool:
+def _is_named_as_id(argument: Argument) -> bool:
     return bool(argument.kind_of_id) and argument.name.rpartition("_")[2] in ("id", "ids")
 
 
 # -- Calls -----------------------------------------------------------------------------------------
 
 
-def by_declared_names(given: Mapping[str, Any], others: Mapping[str, "Argument"]) -> dict[str, Any]:
+def by_declared_names(given: Mapping[str, Any], others: Mapping[str, Argument]) -> dict[str, Any]:
     """The arguments of a call under their declared names.
 
     A list of one is the value of an argument that takes one. Raises InvalidInput for several values there,

@@ -2,10 +2,11 @@
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.registry import Deletion, find_noun
+from ctxhub.toolbox.actions import Action, Tool
 from ctxhub.toolbox.aliases import OTHER_ACTIONS, OTHER_CALLS, OTHER_NOUNS, REMOVALS
 from ctxhub.toolbox.argument_repairs import Repair, held_in, repair
 from ctxhub.toolbox.argument_types import About
@@ -25,23 +26,20 @@ from ctxhub.toolbox.leading import (
 from ctxhub.toolbox.meanings import ACTION_WORDS, CHECKED, FILES, FILLING, READING, WRAPPERS
 from ctxhub.toolbox.spelling import in_singular, meant_by_slip, snake, squeezed
 
-if TYPE_CHECKING:
-    from ctxhub.toolbox.actions import Action, Tool
-
 DELETE = "delete"
 SEARCH = "search"
 CHECK = "check"
 # What a read of one object is, if the call does not name the object.
 FINDING = ("search", "list")
 
-Tools = Mapping[str, "Tool"]
+Tools = Mapping[str, Tool]
 
 
 @frozen
 class Suggestion:
     """An operation, and how the arguments of the call become its own."""
 
-    action: "Action"
+    action: Action
     repair: Repair
 
     @property
@@ -50,7 +48,7 @@ class Suggestion:
 
 
 def suggestion(
-    action: "Action", given: Collection[str], kind: str = "", *, mends_slips: bool = True
+    action: Action, given: Collection[str], kind: str = "", *, mends_slips: bool = True
 ) -> Suggestion:
     return Suggestion(action, repair(given, action.taken, kind=kind, mends_slips=mends_slips))
 
@@ -59,7 +57,7 @@ def suggestion(
 
 
 def suggest_action(
-    tool: "Tool", name: str, given: Collection[str], tools: Tools, noun: str = ""
+    tool: Tool, name: str, given: Collection[str], tools: Tools, noun: str = ""
 ) -> Suggestion | None:
     """Suggest an operation for an unknown action of a tool; of several the one whose arguments fit best.
 
@@ -87,7 +85,7 @@ def suggest_action(
     return _elsewhere(tool, name, given, others) or found or _mistyped(tool, name, given, tools)
 
 
-def _named(tool: "Tool", unknown: str) -> Iterator[list["Action"]]:
+def _named(tool: Tool, unknown: str) -> Iterator[list[Action]]:
     """Yield candidate actions: by alias, by alias without the noun (`save_memory`), by other verbs."""
     words = [word for word in snake(unknown).split("_") if word not in FILLING]
     own = "_".join(word for word in words if in_singular(word) != tool.name)
@@ -109,7 +107,7 @@ def _named(tool: "Tool", unknown: str) -> Iterator[list["Action"]]:
         yield [tool.actions[other] for other in OTHER_ACTIONS.get(first, ()) if other in tool.actions]
 
 
-def _removal(tool: "Tool", said: Said, given: Collection[str], tools: Tools) -> Suggestion | None:
+def _removal(tool: Tool, said: Said, given: Collection[str], tools: Tools) -> Suggestion | None:
     """Return the tool `delete`, for a name that removes one of the objects that the tool is about."""
     if DELETE not in tools or set(REMOVALS).isdisjoint(said.words) or len(said.kinds) > 1 or said.is_unclear:
         return None
@@ -122,9 +120,7 @@ def _removal(tool: "Tool", said: Said, given: Collection[str], tools: Tools) -> 
     return None if found.repair.unknown else found
 
 
-def _elsewhere(
-    tool: "Tool", name: str, given: Collection[str], others: Iterable["Tool"]
-) -> Suggestion | None:
+def _elsewhere(tool: Tool, name: str, given: Collection[str], others: Iterable[Tool]) -> Suggestion | None:
     """Return an operation of this name in another tool, if it fits: one that reads, or that takes refs.
 
     A bare id is one of this tool's objects, and means another one there.
@@ -155,7 +151,7 @@ def _about_kind(found: Suggestion, kind: str) -> Suggestion:
     return Suggestion(found.action, replace(found.repair, instead={**found.repair.instead, "kinds": [kind]}))
 
 
-def _mistyped(tool: "Tool", name: str, given: Collection[str], tools: Tools) -> Suggestion | None:
+def _mistyped(tool: Tool, name: str, given: Collection[str], tools: Tools) -> Suggestion | None:
     """The action of which the name is a slip. The name of another operation, or a word, is none."""
     reading_first = sorted(tool.actions.values(), key=lambda action: action.writes)
     own = {alias: action for action in reading_first for alias in action.names}
@@ -169,7 +165,7 @@ def is_word(name: str, tools: Tools) -> bool:
     return snake(name) in OTHER_ACTIONS or bool(called(name, tools.values()))
 
 
-def fitting_action(action: "Action", tools: Iterable["Tool"], given: Collection[str]) -> Suggestion | None:
+def fitting_action(action: Action, tools: Iterable[Tool], given: Collection[str]) -> Suggestion | None:
     """Find another operation that the arguments fit, in the same tool or with the same name elsewhere.
 
     A typing error is no sign of another operation: `verbose` is not `verbs`.
@@ -183,7 +179,7 @@ def fitting_action(action: "Action", tools: Iterable["Tool"], given: Collection[
     return None
 
 
-def for_files(action: "Action", given: Collection[str], tools: Tools) -> Suggestion | None:
+def for_files(action: Action, given: Collection[str], tools: Tools) -> Suggestion | None:
     """The tool `check`, for a list of what bears on files that is asked for paths."""
     if (action.tool, action.name) not in CHECKED or CHECK not in tools:
         return None
@@ -196,7 +192,7 @@ def for_files(action: "Action", given: Collection[str], tools: Tools) -> Suggest
 # -- Calls without an action -----------------------------------------------------------------------
 
 
-def suggest_default(tool: "Tool", given: Collection[str]) -> Suggestion | None:
+def suggest_default(tool: Tool, given: Collection[str]) -> Suggestion | None:
     """Suggest what a call without an action means: the tool's default for the arguments, or a read that fits.
 
     No other write is suggested: the call does not say that it writes.
@@ -234,7 +230,7 @@ def said_action(given: Collection[str], strange: Collection[str]) -> tuple[str, 
 
 def suggest_operation(
     unknown: str, tools: Tools, given: Mapping[str, object]
-) -> tuple["Tool", Suggestion | None] | None:
+) -> tuple[Tool, Suggestion | None] | None:
     """Suggest a tool for an unknown name, and its operation if that is clear. `given` may have `action`."""
     said = given.get("action")
     said = said if isinstance(said, str) and said.strip() else ""
@@ -304,7 +300,7 @@ def _turned_round(unknown: str, tools: Tools, arguments: Mapping[str, Any]) -> S
     return _called(meant.flat_name, tools, arguments) if meant else None
 
 
-def _reading(tool: "Tool", word: str, given: Mapping[str, Any]) -> Suggestion | None:
+def _reading(tool: Tool, word: str, given: Mapping[str, Any]) -> Suggestion | None:
     """What reads the things of a noun, and fits: `leases` of the tool `file`."""
     names = (
         word,

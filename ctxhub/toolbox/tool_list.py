@@ -10,9 +10,10 @@ from ctxhub.core.hub.partial_reads import Reading
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import InvalidInput, shown
 from ctxhub.core.kit.listing import Fitting, Listing
-from ctxhub.toolbox.actions import Action, Tool, all_tools, find_tool, kinds_of
+from ctxhub.toolbox.actions import Action, Tool, all_tools, kinds_of
 from ctxhub.toolbox.common_arguments import COMMON
 from ctxhub.toolbox.json_schemas import answer_schema
+from ctxhub.toolbox.picking import find_tool
 
 # The order of every list of tools: clients cache lists, and models attend to the first ones most.
 ORDER = (

@@ -25,7 +25,8 @@ from ctxhub.console.service_form import ServiceForm
 from ctxhub.core.hub.refs import ObjectKey, find_objects
 from ctxhub.core.kit.caller import WRITE
 from ctxhub.core.kit.errors import CtxhubError
-from ctxhub.core.kit.inputs import PATH_LENGTH, read_id
+from ctxhub.core.kit.inputs import read_id
+from ctxhub.core.kit.lengths import PATH_LENGTH
 from memory.memories.models import Memory
 from memory.relationships.graph import SECTION, ends_of, nodes_of
 from memory.relationships.models import Relation, Relationship

@@ -7,7 +7,7 @@ from typing import Any
 from django.db import models
 from django.utils import timezone
 
-from ctxhub.core.kit.inputs import SESSION_NAME_LENGTH
+from ctxhub.core.kit.lengths import SESSION_NAME_LENGTH
 from ctxhub.core.kit.models import ProjectRow, saved_with
 from ctxhub.core.kit.priority import Priority
 from ctxhub.core.models import Agent

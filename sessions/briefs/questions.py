@@ -8,7 +8,7 @@ from functools import cached_property
 
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.frozen import frozen
-from ctxhub.core.kit.inputs import PATH_LENGTH
+from ctxhub.core.kit.lengths import PATH_LENGTH
 from ctxhub.core.links import ObjectKey
 from ctxhub.core.paths.bearing import bears_on, specificity
 from ctxhub.core.paths.case import compared_by

@@ -12,7 +12,6 @@ from ctxhub.core.kit.errors import InvalidInput, shown, shown_all
 from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.kit.inputs import (
     CONTENT_BYTES,
-    PATH_LENGTH,
     WORD_LENGTH,
     clean_from_to,
     clean_masked_text,
@@ -25,6 +24,7 @@ from ctxhub.core.kit.inputs import (
     refuse_pieces,
     refuse_secret,
 )
+from ctxhub.core.kit.lengths import PATH_LENGTH
 from ctxhub.core.kit.likeness import nearest
 from ctxhub.core.kit.unset import UNSET, Unset, if_set
 from ctxhub.core.paths.reading import reader_of

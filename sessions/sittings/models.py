@@ -3,7 +3,7 @@
 from django.db import models
 from django.utils import timezone
 
-from ctxhub.core.kit.inputs import SESSION_NAME_LENGTH
+from ctxhub.core.kit.lengths import SESSION_NAME_LENGTH
 from ctxhub.core.kit.models import ProjectRow
 from ctxhub.core.models import Agent
 

@@ -8,7 +8,8 @@ from typing import NamedTuple
 from ctxhub.core.kit import clock, sql
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import InvalidInput, NotAllowed, NotFound, shown
-from ctxhub.core.kit.inputs import SESSION_NAME_LENGTH, clean_name, read_id
+from ctxhub.core.kit.inputs import clean_name, read_id
+from ctxhub.core.kit.lengths import SESSION_NAME_LENGTH
 from ctxhub.core.kit.tool_names import operation
 from ctxhub.core.registry import name_of_ref
 

@@ -10,9 +10,9 @@ from django.test.utils import CaptureQueriesContext
 
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import Conflict, InvalidInput
-from ctxhub.toolbox.actions import find_tool
 from ctxhub.toolbox.dispatch import call
 from ctxhub.toolbox.help import help_for
+from ctxhub.toolbox.picking import find_tool
 from tests.hub import RestClient
 from tests.periodic import prevent_periodic_work
 from tests.probe import PROBE, probe_tool

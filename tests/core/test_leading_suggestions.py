@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 
 from ctxhub.core.kit.errors import InvalidInput
-from ctxhub.toolbox.actions import Action, Tool, all_tools, find_tool
+from ctxhub.toolbox.actions import Action, Tool, all_tools
 from ctxhub.toolbox.aliases import OTHER_ACTIONS, OTHER_ARGUMENTS, OTHER_CALLS
 from ctxhub.toolbox.meanings import AGENTS
+from ctxhub.toolbox.picking import check_arguments, find_tool, pick_action
 
 pytestmark = pytest.mark.one_engine
 
@@ -177,7 +178,7 @@ def details(error: InvalidInput, tool: Tool | None) -> tuple[Action | None, dict
 
 def refusal_of_action(tool: Tool, name: str, given: Mapping[str, Any]) -> InvalidInput | None:
     try:
-        tool.pick(name, given)
+        pick_action(tool, name, given)
     except InvalidInput as error:
         return error
     return None
@@ -339,7 +340,7 @@ def test_the_arguments_of_other_operations(tool: str) -> None:
                 continue
             what = f"{action.call} with {name}"
             with pytest.raises(InvalidInput) as refused:
-                action.check({**required, name: value})
+                check_arguments(action, {**required, name: value})
             found = refused.value.details
             renamed = found["did_you_mean"]
             assert "agent" not in renamed.values(), what
@@ -372,7 +373,7 @@ def test_a_missing_action_leads_to_no_write_but_the_default() -> None:
             for all_of_them in (False, True):
                 given = arguments_of(action, all_of_them=all_of_them)
                 try:
-                    tool.pick(None, given)
+                    pick_action(tool, None, given)
                 except InvalidInput as error:
                     to, _ = details(error, None)
                     assert to is None or not to.writes or to.name in defaults, (action.call, to)
@@ -383,7 +384,7 @@ def test_agent_is_never_suggested(name: str) -> None:
     for action in actions():
         if name not in action.known:
             with pytest.raises(InvalidInput) as refused:
-                action.check({name: "ben"})
+                check_arguments(action, {name: "ben"})
             assert refused.value.details["did_you_mean"].get(name) != "agent", action.call
             is_reader = action.tool == "message" and name in AGENTS  # `by` of an inbox is who sent.
             by = "by" in action.arguments.names and not action.writes and name not in ("parent", "from")

@@ -10,8 +10,9 @@ from pydantic import ValidationError
 from ctxhub.core.kit.errors import InvalidInput
 from ctxhub.core.models import Agent, Project, Scope, Tag
 from ctxhub.toolbox.actions import all_tools
+from ctxhub.toolbox.argument import Argument
 from ctxhub.toolbox.argument_types import Agents, Anything, Refs, Words
-from ctxhub.toolbox.arguments import Argument, Arguments
+from ctxhub.toolbox.arguments import Arguments
 from memory.models import Decision, Memory
 from tests.hub import McpClient, RestClient
 

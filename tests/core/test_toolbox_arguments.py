@@ -15,8 +15,9 @@ from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import InvalidInput
 from ctxhub.core.kit.unset import UNSET, Unset
 from ctxhub.toolbox.actions import all_tools
+from ctxhub.toolbox.argument import Argument
 from ctxhub.toolbox.argument_types import Anything, Items, Number, Object, Says, Value, Word, Words
-from ctxhub.toolbox.arguments import Argument, Arguments
+from ctxhub.toolbox.arguments import Arguments
 from ctxhub.toolbox.json_schemas import argument_schema, schema_by_pydantic
 
 
@@ -292,9 +293,10 @@ django.setup()
 from ctxhub.core.kit.caller import ALL_SCOPES, Caller
 from ctxhub.core.models import Project
 from ctxhub.toolbox.actions import all_tools
+from ctxhub.toolbox.picking import check_arguments
 from ctxhub.toolbox.tool_list import list_tools
 list_tools(Caller(project=Project(slug="apollo"), agent="ada", scopes=frozenset(ALL_SCOPES)))
-all_tools()["decision"].actions["set"].check({"key": "k", "value": "v", "tags": ["a"]})
+check_arguments(all_tools()["decision"].actions["set"], {"key": "k", "value": "v", "tags": ["a"]})
 print("pydantic" in sys.modules)
 """
 

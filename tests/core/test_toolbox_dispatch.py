@@ -7,8 +7,9 @@ import pytest
 from ctxhub.core.kit.caller import Caller, acting, current
 from ctxhub.core.kit.errors import InvalidInput, NotAllowed
 from ctxhub.core.models import Agent, Project
-from ctxhub.toolbox.actions import all_tools, find_tool
+from ctxhub.toolbox.actions import all_tools
 from ctxhub.toolbox.dispatch import as_text, call
+from ctxhub.toolbox.picking import find_tool, pick_action
 from ctxhub.toolbox.spelling import squeezed
 from memory.decisions.services import set_decision
 
@@ -16,7 +17,7 @@ pytestmark = pytest.mark.one_engine
 
 
 def picked_action(tool: str, *arguments: str) -> str:
-    return find_tool(tool).pick(None, arguments).name
+    return pick_action(find_tool(tool), None, arguments).name
 
 
 # -- Without an action -----------------------------------------------------------------------------
@@ -78,7 +79,7 @@ def test_an_empty_action_is_a_missing_one(ada: Caller, empty: Any) -> None:
 )
 def test_an_unknown_action_gets_a_suggestion(action: str, expected: str | None) -> None:
     with pytest.raises(InvalidInput, match="no action") as refused:
-        find_tool("decision").pick(action, ())
+        pick_action(find_tool("decision"), action, ())
     assert refused.value.details["did_you_mean"] == expected
 
 
@@ -93,12 +94,12 @@ def test_an_unknown_tool_gets_a_suggestion(tool: str, expected: str | None) -> N
 
 @pytest.mark.parametrize("action", ["set", "Set", "SET", " set "])
 def test_an_action_is_found_in_any_case(action: str) -> None:
-    assert find_tool("decision").pick(action, ()).name == "set"
+    assert pick_action(find_tool("decision"), action, ()).name == "set"
 
 
 @pytest.mark.parametrize("action", ["quick-set", "quickSet", "Quick Set", "QUICK_SET"])
 def test_an_action_is_found_however_its_words_are_joined(action: str) -> None:
-    assert find_tool("decision").pick(action, ()).name == "quick_set"
+    assert pick_action(find_tool("decision"), action, ()).name == "quick_set"
 
 
 def test_help_is_found_in_any_case(ada: Caller) -> None:

@@ -17,6 +17,7 @@ from ctxhub.core.models import Project
 from ctxhub.core.webhooks.services import add_webhook
 from ctxhub.toolbox.actions import all_tools
 from ctxhub.toolbox.dispatch import call
+from ctxhub.toolbox.picking import check_arguments
 from tests.databases import rolled_back
 from tests.golden.comparing import compare
 from tests.golden.openapi_lines import METHODS, _resolved
@@ -180,7 +181,7 @@ def test_arguments_of_actions() -> None:
                 found: dict[str, list[str]] = {}
                 for value in BODY_VALUES:
                     try:
-                        checked = action.check({**action.example, name: value})
+                        checked = check_arguments(action, {**action.example, name: value})
                         answer = "null" if name not in checked else json.dumps(checked[name])[:40]
                     except InvalidInput as error:
                         answer = error.message

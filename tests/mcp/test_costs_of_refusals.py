@@ -7,8 +7,9 @@ import pytest
 
 from ctxhub.core.kit.errors import CtxhubError, unknown_word
 from ctxhub.core.kit.tool_names import naming_tools
-from ctxhub.toolbox.actions import Action, all_tools, find_tool
+from ctxhub.toolbox.actions import Action, all_tools
 from ctxhub.toolbox.dispatch import as_text
+from ctxhub.toolbox.picking import check_arguments, find_tool, pick_action
 from tests.tokens import o200k
 
 pytestmark = pytest.mark.one_engine
@@ -33,8 +34,8 @@ def of_tools() -> Iterator[tuple[str, Callable[[], object]]]:
 def of_actions() -> Iterator[tuple[str, Callable[[], object]]]:
     for tool in all_tools().values():
         for name in (*tool.actions, MADE_UP):
-            yield f"{tool.name} {name}", partial(tool.pick, mistyped(name or tool.name), ())
-        yield tool.name, partial(tool.pick, "", [MADE_UP])
+            yield f"{tool.name} {name}", partial(pick_action, tool, mistyped(name or tool.name), ())
+        yield tool.name, partial(pick_action, tool, "", [MADE_UP])
 
 
 def of_arguments() -> Iterator[tuple[str, Callable[[], object]]]:
@@ -43,7 +44,7 @@ def of_arguments() -> Iterator[tuple[str, Callable[[], object]]]:
         for name in (*action.arguments.names, MADE_UP):
             given = {other: value for other, value in required.items() if other != name}
             arguments = {**given, mistyped(name): "x"}
-            yield f"{action.call} {name}", partial(action.check, arguments)
+            yield f"{action.call} {name}", partial(check_arguments, action, arguments)
 
 
 def of_words() -> Iterator[tuple[str, Callable[[], object]]]:
@@ -88,8 +89,8 @@ def test_an_unknown_flat_tool_names_the_five_nearest_and_how_to_see_all() -> Non
 def test_a_complete_repair_has_no_list_beside_it() -> None:
     decision = all_tools()["decision"]
     for make in (
-        partial(decision.actions["set"].check, {"name": "k", "value": "x"}),
-        partial(decision.pick, "create", {"key": "k", "value": "x"}),
+        partial(check_arguments, decision.actions["set"], {"name": "k", "value": "x"}),
+        partial(pick_action, decision, "create", {"key": "k", "value": "x"}),
         partial(find_tool, "decisions", given={"action": "list"}),
         partial(raised, "status", "archived", ["active", "deprecated"]),
     ):
@@ -101,7 +102,7 @@ def test_a_complete_repair_has_no_list_beside_it() -> None:
 
 def test_what_stays_unknown_in_the_operation_that_is_meant_is_told() -> None:
     with pytest.raises(CtxhubError) as refused:
-        all_tools()["scratchpad"].pick("read", {"name": "Plan"})
+        pick_action(all_tools()["scratchpad"], "read", {"name": "Plan"})
     body = refused.value.body()
     assert (body["did_you_mean"], body["hint"]) == ("get", "scratchpad.get has no argument 'name'.")
     assert "scratchpad_id" in body["allowed"]

@@ -5,7 +5,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Protocol
 
 from ctxhub.core.kit.errors import InvalidInput
-from ctxhub.toolbox.actions import all_tools, find_tool
+from ctxhub.toolbox.actions import all_tools
+from ctxhub.toolbox.picking import find_tool, pick_action
 
 NOTE = {"title": "Pools", "content": "They leak when a worker is killed."}
 # After these a row that the guesses name is gone, or not what it was.
@@ -106,7 +107,7 @@ def operation(tool: str, arguments: Mapping[str, Any]) -> str:
         return flat[tool].call
     given = {name: value for name, value in arguments.items() if name != "action"}
     try:
-        return find_tool(tool).pick(arguments.get("action"), given).call
+        return pick_action(find_tool(tool), arguments.get("action"), given).call
     except InvalidInput as error:
         return error.message
 

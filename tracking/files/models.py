@@ -6,7 +6,7 @@ from typing import Any
 from django.db import models
 from django.utils import timezone
 
-from ctxhub.core.kit.inputs import PATH_LENGTH
+from ctxhub.core.kit.lengths import PATH_LENGTH
 from ctxhub.core.kit.models import PathField, ProjectRow, saved_with
 from ctxhub.core.text.path_case import fold_path
 

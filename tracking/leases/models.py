@@ -8,7 +8,7 @@ from django.db import models
 from django.db.models import Q
 from django.utils import timezone
 
-from ctxhub.core.kit.inputs import PATH_LENGTH, SESSION_NAME_LENGTH
+from ctxhub.core.kit.lengths import PATH_LENGTH, SESSION_NAME_LENGTH
 from ctxhub.core.kit.models import PathField, ProjectRow, saved_with
 from ctxhub.core.models import Agent
 from ctxhub.core.text.globs import head

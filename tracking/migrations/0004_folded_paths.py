@@ -4,7 +4,7 @@ from typing import Any
 
 from django.db import migrations, models
 
-from ctxhub.core.kit.inputs import PATH_LENGTH
+from ctxhub.core.kit.lengths import PATH_LENGTH
 from ctxhub.core.kit.models import PathField
 from ctxhub.core.text.globs import head
 from ctxhub.core.text.path_case import fold_path

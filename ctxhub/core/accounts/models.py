@@ -8,7 +8,7 @@ from django.db import models
 
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.frozen import frozen
-from ctxhub.core.kit.inputs import SESSION_NAME_LENGTH
+from ctxhub.core.kit.lengths import SESSION_NAME_LENGTH
 from ctxhub.core.kit.models import NamedRow, ProjectRow
 
 

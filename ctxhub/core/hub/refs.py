@@ -6,7 +6,8 @@ from contextlib import suppress
 
 from ctxhub.core.kit.errors import CtxhubError, InvalidInput, NotFound, shown, unknown_word
 from ctxhub.core.kit.frozen import frozen
-from ctxhub.core.kit.inputs import PATH_LENGTH, clean_name, read_id
+from ctxhub.core.kit.inputs import clean_name, read_id
+from ctxhub.core.kit.lengths import PATH_LENGTH
 from ctxhub.core.links import ObjectKey as ObjectKey
 from ctxhub.core.registry import (
     OTHER_KINDS,

@@ -5,7 +5,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from typing import NamedTuple
 
-from ctxhub.core.kit.inputs import PATH_LENGTH, read_id
+from ctxhub.core.kit.inputs import read_id
+from ctxhub.core.kit.lengths import PATH_LENGTH
 from ctxhub.core.links import ObjectKey
 from ctxhub.core.registry import Noun, all_nouns, find_noun
 

@@ -17,6 +17,7 @@ from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import ALLOW_SECRET, Caller, current
 from ctxhub.core.kit.errors import InvalidInput, LooksLikeCredential, shown, unknown_word
 from ctxhub.core.kit.known_names import is_known
+from ctxhub.core.kit.lengths import PATH_LENGTH
 from ctxhub.core.kit.text_lists import (
     UnreadableList,
     name_of_entry,
@@ -48,8 +49,6 @@ from ctxhub.core.text.invisible import (
 OWN_PROJECT = "-"
 NAME_LENGTH = 200
 WORD_LENGTH = 100
-SESSION_NAME_LENGTH = 100
-PATH_LENGTH = 1_000
 LIST_LENGTH = 50
 TEXT_BYTES = 64 * 1024
 CONTENT_BYTES = 1_048_576

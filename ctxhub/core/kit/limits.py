@@ -7,14 +7,8 @@ are always refused, values that it allows are accepted, except rare texts that g
 from typing import Any
 
 from ctxhub.core.kit.caller import ADMIN, READ, WRITE
-from ctxhub.core.kit.inputs import (
-    CONTENT_BYTES,
-    LIST_LENGTH,
-    NAME_LENGTH,
-    PATH_LENGTH,
-    TEXT_BYTES,
-    WORD_LENGTH,
-)
+from ctxhub.core.kit.inputs import CONTENT_BYTES, LIST_LENGTH, NAME_LENGTH, TEXT_BYTES, WORD_LENGTH
+from ctxhub.core.kit.lengths import PATH_LENGTH
 
 Limits = dict[str, Any]
 

@@ -3,7 +3,7 @@
 from django.db import models
 from django.db.models import Q
 
-from ctxhub.core.kit.inputs import PATH_LENGTH
+from ctxhub.core.kit.lengths import PATH_LENGTH
 from ctxhub.core.kit.models import PathField, ProjectRow
 from ctxhub.core.paths.bearing import HEAD_LENGTH
 

@@ -12,7 +12,6 @@ from ctxhub.core.kit.errors import InvalidInput, shown
 from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.kit.inputs import (
     LIST_LENGTH,
-    PATH_LENGTH,
     bounded,
     clean_asked_globs,
     clean_glob_list,
@@ -20,6 +19,7 @@ from ctxhub.core.kit.inputs import (
     clean_path,
     clean_paths,
 )
+from ctxhub.core.kit.lengths import PATH_LENGTH
 from ctxhub.core.kit.text_lists import UnreadableList
 from ctxhub.core.paths.case import compared_in, ignores_case
 from ctxhub.core.paths.known import find_known, stored_spellings

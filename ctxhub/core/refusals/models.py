@@ -2,7 +2,7 @@
 
 from django.db import models
 
-from ctxhub.core.kit.inputs import SESSION_NAME_LENGTH
+from ctxhub.core.kit.lengths import SESSION_NAME_LENGTH
 from ctxhub.core.kit.models import ProjectRow
 
 REF_LENGTH = 250

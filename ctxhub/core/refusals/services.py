@@ -14,7 +14,7 @@ from ctxhub.core.kit.background import BackgroundWriter
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.counts import Counts, How
 from ctxhub.core.kit.errors import Conflict, CtxhubError, NotAllowed, Unauthenticated
-from ctxhub.core.kit.inputs import SESSION_NAME_LENGTH
+from ctxhub.core.kit.lengths import SESSION_NAME_LENGTH
 from ctxhub.core.kit.read_limit import TooMuchWork
 from ctxhub.core.kit.transactions import touch_transaction
 from ctxhub.core.refusals.models import NOTE_LENGTH, REF_LENGTH
