@@ -16,7 +16,7 @@ from ctxhub.core.kit.hub_files import APPLICATION_ID, APPS, Empty, Missing, open
 from ctxhub.core.kit.sqlite_file import close_to_others, make_file, try_lock, wait_until_filled
 from ctxhub.core.kit.write_queue import refuse_foreign_lock_file
 from ctxhub.management.holders import find_holders
-from ctxhub.management.refusals import refuse_newer
+from ctxhub.management.refusals import refuse_other_version
 
 SECONDS_TO_WAIT = 600.0
 TABLE = MigrationRecorder.Migration._meta.db_table
@@ -45,7 +45,7 @@ def check_database(*, ask: Ask) -> bool:
         except Empty:
             if _is_to_be_filled(_file(), ask):
                 return True
-    refuse_newer()
+    refuse_other_version()
     return False
 
 

@@ -14,10 +14,20 @@ from django.db.migrations.recorder import MigrationRecorder
 from ctxhub.core.kit.errors import CtxhubError
 from ctxhub.core.kit.failures import UNWRITABLE, is_unwritable
 from ctxhub.core.kit.hub_files import Missing, NotAHub
-from ctxhub.core.kit.newer_schema import find_lacking_migrations, find_unknown_migrations
+from ctxhub.core.kit.newer_schema import (
+    find_lacking_migrations,
+    find_too_old,
+    find_unknown_migrations,
+)
 from ctxhub.core.kit.write_queue import UNWRITABLE_FILES
 
 SECONDS_TO_CONNECT = 5
+# The commit that removed the file of a retired migration is the last one that touched it.
+TWO_STEPS = (
+    "Upgrade in two steps: check out the last version that could "
+    "(git checkout $(git rev-list -1 HEAD -- ctxhub/core/migrations/0001_initial.py)^) and run its "
+    "`manage.py setup`; then check out this version again (git checkout -), and run setup."
+)
 DISK_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
@@ -82,8 +92,8 @@ def refuse_unreachable() -> None:
             psycopg.connect(**parameters).close()
 
 
-def refuse_newer() -> None:
-    """Raise CommandError if a newer version of ctxhub has migrated the database. Changes nothing."""
+def refuse_other_version() -> None:
+    """Raise CommandError if a newer version migrated the database, or a very old one. Changes nothing."""
     try:
         unknown = find_unknown_migrations()
     except DatabaseError:
@@ -95,6 +105,10 @@ def refuse_newer() -> None:
             "A newer version of ctxhub has migrated the database: this one does not know "
             f"{', '.join(unknown)}. Update the code (git pull), or restore the backup that was made before."
         )
+    if find_too_old():
+        raise CommandError(
+            f"The database is of a version of ctxhub that this one cannot upgrade. {TWO_STEPS}"
+        )
 
 
 def refuse_other_schema() -> None:
@@ -104,14 +118,14 @@ def refuse_other_schema() -> None:
     except DatabaseError:
         is_complete = False
     if is_complete:
-        refuse_newer()
+        refuse_other_version()
     else:
         refuse_unmigrated()
 
 
 def refuse_unmigrated() -> None:
     refuse_unreachable()
-    refuse_newer()
+    refuse_other_version()
     executor = MigrationExecutor(connection)
     plan = executor.migration_plan(executor.loader.graph.leaf_nodes())
     if plan:

@@ -1,6 +1,6 @@
-"""The tables of memory in a new database, without the steps of the migrations it replaces: these serve older ones."""
+"""The tables of memory, as the migrations made them that this one replaced."""
 
-from importlib import import_module
+from typing import Any
 
 import django.db.models.deletion
 import django.db.models.manager
@@ -9,28 +9,29 @@ from django.db import migrations, models
 
 from ctxhub.core.kit.migrations import CreateModels, MakeObjects
 
-prefix = import_module('memory.migrations.0005_decision_prefix')
+
+def add_index(apps: Any, schema_editor: Any) -> None:
+    """Keys by their beginning, whatever the database's collation: PostgreSQL needs an index of its own for it.
+
+    SQLite compares texts byte by byte, so that of the unique constraint does.
+    """
+    if schema_editor.connection.vendor == "postgresql":
+        schema_editor.execute(
+            "CREATE INDEX memory_decision_by_prefix ON memory_decision (project_id, key varchar_pattern_ops)"
+        )
+
+
+def drop_index(apps: Any, schema_editor: Any) -> None:
+    if schema_editor.connection.vendor == "postgresql":
+        schema_editor.execute("DROP INDEX memory_decision_by_prefix")
 
 
 class Migration(migrations.Migration):
 
-    replaces = [
-        ('memory', '0001_initial'),
-        ('memory', '0002_tally_decisions'),
-        ('memory', '0003_constraints'),
-        ('memory', '0004_templates'),
-        ('memory', '0005_decision_prefix'),
-        ('memory', '0006_scratchpads'),
-        ('memory', '0007_memories'),
-        ('memory', '0008_snapshots'),
-        ('memory', '0009_memory_revisions'),
-        ('memory', '0010_path_patterns'),
-    ]
-
     initial = True
 
     dependencies = [
-        ('core', '0010_sign_in_failures'),
+        ('core', '0001_squashed_0010_sign_in_failures'),
     ]
 
     operations = [
@@ -639,5 +640,5 @@ class Migration(migrations.Migration):
                 ],
             ),
         ]),
-        MakeObjects(prefix.add_index, prefix.drop_index),
+        MakeObjects(add_index, drop_index),
     ]

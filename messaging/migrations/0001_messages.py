@@ -11,7 +11,7 @@ class Migration(migrations.Migration):
     initial = True
 
     dependencies = [
-        ('core', '0003_seed_categories'),
+        ('core', '0001_squashed_0010_sign_in_failures'),
     ]
 
     operations = [

@@ -20,7 +20,7 @@ class Migration(migrations.Migration):
 
     dependencies = [
         ('messaging', '0002_owed'),
-        ('core', '0010_sign_in_failures'),
+        ('core', '0001_squashed_0010_sign_in_failures'),
     ]
 
     operations = [

@@ -1,4 +1,4 @@
-"""The tables of sessions in a new database, without the steps of the migrations it replaces: these serve older ones."""
+"""The tables of sessions, as the migrations made them that this one replaced."""
 
 import django.db.models.deletion
 import django.db.models.functions.comparison
@@ -11,17 +11,11 @@ from ctxhub.core.kit.migrations import CreateModels
 
 class Migration(migrations.Migration):
 
-    replaces = [
-        ('agent_sessions', '0001_sessions'),
-        ('agent_sessions', '0002_lists_count_from_indexes'),
-        ('agent_sessions', '0003_briefings'),
-    ]
-
     initial = True
 
     dependencies = [
-        ('core', '0010_sign_in_failures'),
-        ('tracking', '0003_resource_types'),
+        ('core', '0001_squashed_0010_sign_in_failures'),
+        ('tracking', '0001_squashed_0003_resource_types'),
     ]
 
     operations = [

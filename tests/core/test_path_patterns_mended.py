@@ -1,12 +1,9 @@
-"""`manage.py reindex` and the migration: the stored patterns are those of the objects."""
+"""`manage.py reindex`: the stored patterns are those of the objects."""
 
 from collections.abc import Callable
-from importlib import import_module
 from typing import Any
 
 import pytest
-from django.apps import apps
-from django.db import connection
 
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import PathPattern, Project
@@ -34,11 +31,6 @@ def stocked(ada: Caller) -> Project:
     off = call(ada, "constraint", {"action": "add", "category": "c", "text": "off", "paths": ["src/**"]})
     call(ada, "constraint", {"action": "deactivate", "id": off["id"]})
     return ada.project
-
-
-def patterns(project: Project) -> list[tuple[Any, ...]]:
-    rows = PathPattern.objects.in_project(project)
-    return sorted(rows.values_list("kind", "object_id", "position", "pattern", "head", "stale"))
 
 
 def of(project: Project, kind: str) -> Any:
@@ -89,34 +81,3 @@ def test_right_patterns_stay(stocked: Project, ben: Caller) -> None:
     assert "apollo: 9 things that may have paths, 0 put right" in reindex()
     assert dump_all() == before
     assert counts(ben) == {"decision": 1, "constraint": 1, "memory": 1}
-
-
-# -- The migration ---------------------------------------------------------------------------------
-
-migration = import_module("memory.migrations.0010_path_patterns")
-
-
-def test_the_migration_writes_what_writes_of_objects_write(stocked: Project, cy: Caller) -> None:
-    write_rows(cy, ["docs/"])
-    expected = patterns(stocked), patterns(cy.project)
-    PathPattern.unscoped.all().delete()
-    migration.fill(apps, connection.schema_editor())
-    assert (patterns(stocked), patterns(cy.project)) == expected
-
-
-def test_the_migration_leaves_what_is_there(stocked: Project, ben: Caller) -> None:
-    change(ben, "src/a.py")
-    expected = patterns(stocked)
-    migration.fill(apps, connection.schema_editor())
-    assert patterns(stocked) == expected
-
-
-def test_the_migration_reads_many_rows(ada: Caller, monkeypatch: pytest.MonkeyPatch) -> None:
-    items = [{"key": f"k{n}", "value": n, "paths": [f"src/{n}/**", "a"]} for n in range(11)]
-    call(ada, "decision", {"action": "set_batch", "items": items})
-    expected = patterns(ada.project)
-    PathPattern.unscoped.all().delete()
-    monkeypatch.setattr(migration, "ROWS_AT_ONCE", 4)
-    monkeypatch.setattr(migration, "VALUES_AT_ONCE", 3)
-    migration.fill(apps, connection.schema_editor())
-    assert patterns(ada.project) == expected

@@ -215,6 +215,15 @@ def test_a_backup_of_an_older_version_is_migrated(at: Installation) -> None:
     assert keys_of(at) == {"kept", "later"}
 
 
+def test_a_backup_that_is_too_old_is_refused_with_what_to_do(at: Installation, backup: Path) -> None:
+    migrations = [each for each in manifest_in(backup)["migrations"] if not each.startswith("core.0001")]
+    old = rewritten(backup, at.folder / "too_old.tar", migrations=[*migrations, "core.0001_initial"])
+    refused = at.run("restore", str(old), "--replace")
+    assert refused.returncode == 1
+    assert "this one cannot upgrade: restore it by an older one. Upgrade in two steps" in refused.stderr
+    assert keys_of(at) == {"kept", "later"}
+
+
 def test_a_backup_of_a_newer_version_is_refused_by_name(at: Installation, backup: Path) -> None:
     migrations = [*manifest_in(backup)["migrations"], "memory.0999_bin"]
     newer = rewritten(backup, at.folder / "newer.tar", migrations=migrations)

@@ -1,4 +1,4 @@
-"""The tables of tracking in a new database, without the steps of the migrations it replaces: these serve older ones."""
+"""The tables of tracking, as the migrations made them that this one replaced."""
 
 import django.db.models.deletion
 import django.db.models.manager
@@ -11,16 +11,10 @@ from ctxhub.core.kit.migrations import CreateModels
 
 class Migration(migrations.Migration):
 
-    replaces = [
-        ('tracking', '0001_files_and_leases'),
-        ('tracking', '0002_resource_content'),
-        ('tracking', '0003_resource_types'),
-    ]
-
     initial = True
 
     dependencies = [
-        ('core', '0010_sign_in_failures'),
+        ('core', '0001_squashed_0010_sign_in_failures'),
     ]
 
     operations = [

@@ -7,7 +7,7 @@ not be there.
 
 import logging
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable
 from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
@@ -23,8 +23,22 @@ SECONDS_BETWEEN_LOOKS = 20.0
 Migration = tuple[str, str]
 """App and name."""
 
-RETIRED: frozenset[Migration] = frozenset()
-"""Migrations (app, name) of earlier versions whose files are gone, and that no other one replaces."""
+_RETIRED = {
+    "core": (
+        *("0001_initial", "0002_category_tally_config", "0003_seed_categories", "0004_search"),
+        *("0005_stored_answer_digest", "0006_index_again", "0007_smaller_index", "0008_path_patterns"),
+        *("0009_stale_cursor", "0010_sign_in_failures"),
+    ),
+    "memory": (
+        *("0001_initial", "0002_tally_decisions", "0003_constraints", "0004_templates"),
+        *("0005_decision_prefix", "0006_scratchpads", "0007_memories", "0008_snapshots"),
+        *("0009_memory_revisions", "0010_path_patterns"),
+    ),
+    "tracking": ("0001_files_and_leases", "0002_resource_content", "0003_resource_types"),
+    "agent_sessions": ("0001_sessions", "0002_lists_count_from_indexes", "0003_briefings"),
+}
+RETIRED = frozenset((app, name) for app, names in _RETIRED.items() for name in names)
+"""Migrations of earlier versions whose files are gone. Most databases have them applied."""
 
 logger = logging.getLogger(__name__)
 
@@ -42,7 +56,6 @@ class _Known:
 
     def __init__(self) -> None:
         self.names: frozenset[Migration] = frozenset()
-        self.replaced: Mapping[Migration, frozenset[Migration]] | None = None
         self.apps: tuple[str, ...] = ()
         self.unknown: tuple[str, ...] = ()
         self.lacking: tuple[str, ...] = ()
@@ -91,35 +104,26 @@ def _applied() -> set[Migration]:
 
 
 def _unknown(applied: set[Migration]) -> tuple[str, ...]:
-    unknown = applied - _known.names - RETIRED
-    if unknown:
-        unknown -= {one for replaced in _replaced().values() for one in replaced}
-    return _in_words(unknown)
+    return _in_words(applied - _known.names - RETIRED)
 
 
 def _lacking(applied: set[Migration]) -> tuple[str, ...]:
-    """Without those that squashed ones stand for, and squashed ones whose replaced ones are all applied."""
-    lacking = _known.names - applied
-    if lacking:
-        replaced = _replaced()
-        lacking -= {one for squashed, ones in replaced.items() if squashed in applied for one in ones}
-        lacking -= {squashed for squashed, ones in replaced.items() if ones <= applied}
-    return _in_words(lacking)
+    return _in_words(_known.names - applied)
+
+
+def is_too_old(applied: Collection[Migration]) -> bool:
+    """Whether retired migrations made the tables of an app, and the one in their place is not applied."""
+    made = {app for app, _ in RETIRED.intersection(applied)}
+    return any((app, min(name for of, name in _known.names if of == app)) not in applied for app in made)
+
+
+def find_too_old() -> bool:
+    """Whether the database is of a version that this one cannot upgrade."""
+    return is_too_old(_applied())
 
 
 def _in_words(migrations: Iterable[Migration]) -> tuple[str, ...]:
     return tuple(sorted(f"{app}.{name}" for app, name in migrations))
-
-
-def _replaced() -> Mapping[Migration, frozenset[Migration]]:
-    """What each squashed migration of this code replaces. Read when it is needed: it imports all of them."""
-    if _known.replaced is None:
-        names = {config.label: config.name for config in apps.get_app_configs()}
-        ones = sorted(_known.names)
-        modules = [import_module(f"{names[app]}.migrations.{name}") for app, name in ones]
-        found = {one: frozenset(module.Migration.replaces) for one, module in zip(ones, modules, strict=True)}
-        _known.replaced = {squashed: replaced for squashed, replaced in found.items() if replaced}
-    return _known.replaced
 
 
 # -- While the process runs ------------------------------------------------------------------------

@@ -1,6 +1,6 @@
-"""The tables of core in a new database, without the steps of the migrations it replaces: these serve older ones."""
+"""The tables of core, as the migrations made them that this one replaced."""
 
-from importlib import import_module
+from typing import Any
 
 import django.db.models.deletion
 import django.db.models.manager
@@ -10,24 +10,40 @@ from django.db import migrations, models
 import ctxhub.core.kit.models
 import ctxhub.core.search.models
 from ctxhub.core.kit.migrations import CreateModels, MakeObjects
+from ctxhub.core.search import schema
 
-search = import_module('ctxhub.core.migrations.0004_search')
+# As it was until 0011.
+OLD = """INSERT INTO core_searchfts(core_searchfts, rowid, words, scope)
+    VALUES ('delete', old.id, old.words, old.scope);"""
+NEW = "INSERT INTO core_searchfts(rowid, words, scope) VALUES (new.id, new.words, new.scope);"
+SQLITE = (
+    """CREATE VIRTUAL TABLE IF NOT EXISTS core_searchfts USING fts5(
+        words, scope, content='core_searchtext', content_rowid='id', tokenize='ascii')""",
+    f"CREATE TRIGGER IF NOT EXISTS core_searchfts_insert AFTER INSERT ON core_searchtext BEGIN {NEW} END",
+    f"CREATE TRIGGER IF NOT EXISTS core_searchfts_delete AFTER DELETE ON core_searchtext BEGIN {OLD} END",
+    f"""CREATE TRIGGER IF NOT EXISTS core_searchfts_update AFTER UPDATE ON core_searchtext
+        WHEN old.words IS NOT new.words OR old.scope IS NOT new.scope OR old.id IS NOT new.id
+        BEGIN {OLD} {NEW} END""",
+)
+BUILD = {"sqlite": SQLITE, "postgresql": schema.POSTGRESQL}
+UNDO = {"sqlite": schema.SQLITE_UNDO, "postgresql": schema.POSTGRESQL_UNDO}
+
+
+def build(apps: Any, schema_editor: Any) -> None:
+    _run(schema_editor, BUILD)
+
+
+def undo(apps: Any, schema_editor: Any) -> None:
+    _run(schema_editor, UNDO)
+
+
+def _run(schema_editor: Any, statements: Any) -> None:
+    with schema_editor.connection.cursor() as cursor:
+        for statement in statements[schema_editor.connection.vendor]:
+            cursor.execute(statement)
 
 
 class Migration(migrations.Migration):
-
-    replaces = [
-        ('core', '0001_initial'),
-        ('core', '0002_category_tally_config'),
-        ('core', '0003_seed_categories'),
-        ('core', '0004_search'),
-        ('core', '0005_stored_answer_digest'),
-        ('core', '0006_index_again'),
-        ('core', '0007_smaller_index'),
-        ('core', '0008_path_patterns'),
-        ('core', '0009_stale_cursor'),
-        ('core', '0010_sign_in_failures'),
-    ]
 
     initial = True
 
@@ -377,5 +393,5 @@ class Migration(migrations.Migration):
                 },
             ),
         ]),
-        MakeObjects(search.build, search.undo),
+        MakeObjects(build, undo),
     ]

@@ -8,7 +8,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('core', '0010_sign_in_failures'),
+        ('core', '0001_squashed_0010_sign_in_failures'),
     ]
 
     operations = [

@@ -8,7 +8,7 @@ from django.db import migrations
 from ctxhub.core.kit.migrations import MakeObjects
 from ctxhub.core.search import schema
 
-search = import_module("ctxhub.core.migrations.0004_search")
+search = import_module("ctxhub.core.migrations.0001_squashed_0010_sign_in_failures")
 
 
 def build(apps: Any, schema_editor: Any) -> None:

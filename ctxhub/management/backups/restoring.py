@@ -12,7 +12,7 @@ from django.core.management.base import CommandError
 from django.db import connection
 from django.db.migrations.loader import MigrationLoader
 
-from ctxhub.core.kit.newer_schema import RETIRED
+from ctxhub.core.kit.newer_schema import RETIRED, is_too_old
 from ctxhub.management.backups import postgresql_restore, sqlite_restore
 from ctxhub.management.backups.archive import Archive, open_archive
 from ctxhub.management.backups.keys import key_to_put
@@ -20,7 +20,7 @@ from ctxhub.management.backups.manifest import BadBackup
 from ctxhub.management.backups.other_database import connected_to
 from ctxhub.management.backups.restore import Restore, Restored
 from ctxhub.management.database import alone
-from ctxhub.management.refusals import refuse_unreachable
+from ctxhub.management.refusals import TWO_STEPS, refuse_unreachable
 
 
 def restore(path: Path, *, replaces: bool, say: Callable[[str], object]) -> Restored:
@@ -73,6 +73,11 @@ def open_backup(path: Path) -> Archive:
             f"{path} is of a newer version of ctxhub ({manifest.version}): this one does not know "
             f"{', '.join(unknown[:3])}. Update the code (git pull), then restore."
         )
+    if is_too_old([(app, name) for app, _, name in (each.partition(".") for each in manifest.migrations)]):
+        raise CommandError(
+            f"{path} is of a version of ctxhub that this one cannot upgrade: restore it by an older one. "
+            f"{TWO_STEPS}"
+        )
     return archive
 
 
@@ -93,8 +98,6 @@ def _unknown(migrations: tuple[str, ...]) -> list[str]:
     """Those of the apps that are installed which this code does not have."""
     loader = MigrationLoader(None)
     known = {*loader.disk_migrations, *RETIRED}
-    for migration in loader.disk_migrations.values():
-        known.update(migration.replaces)
     names = {f"{app}.{name}" for app, name in known}
     return [each for each in migrations if each not in names and _app(each) in loader.migrated_apps]
 

@@ -14,7 +14,7 @@ from ctxhub.core.models import AccessToken
 from ctxhub.core.text.invisible import marked_all
 from ctxhub.management.projects import find_project
 from ctxhub.management.ready_lines import as_text, token_lines
-from ctxhub.management.refusals import as_command_errors, refuse_newer
+from ctxhub.management.refusals import as_command_errors, refuse_other_version
 
 UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 LEAST_START = 6
@@ -59,7 +59,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         with as_command_errors():
-            refuse_newer()
+            refuse_other_version()
             getattr(self, f"_{options['action']}")(options)
 
     def _create(self, options: dict[str, Any]) -> None:
