@@ -69,7 +69,7 @@ class Argument:
     @property
     def marks(self) -> tuple[Any, ...]:
         """What annotates its type."""
-        return get_args(self.annotation)[1:] if get_origin(self.annotation) is Annotated else ()
+        return marks_of(self.annotation)
 
     @property
     def also_called(self) -> tuple[str, ...]:
@@ -146,3 +146,7 @@ class Argument:
     @property
     def _shape(self) -> str:
         return {"array": "[]", "object": "{}"}.get(str(self.schema.get("type")), "")
+
+
+def marks_of(annotation: Any) -> tuple[Any, ...]:
+    return get_args(annotation)[1:] if get_origin(annotation) is Annotated else ()

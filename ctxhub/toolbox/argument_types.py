@@ -1,7 +1,8 @@
 """The types of arguments of actions: what a client may send, and what OpenAPI says about it.
 
-An action's signature declares its arguments once, for MCP and for REST. Over MCP values are converted where
-clients are known to send them otherwise (JSON in strings, one text for a list); a REST body has JSON's types.
+An action's signature, or a TypedDict that it unpacks, declares its arguments once, for MCP and for REST. Over
+MCP values are converted where clients are known to send them otherwise (JSON in strings, one text for a
+list); a REST body has JSON's types.
 
 The annotations tell pydantic what to do through its protocol (`__get_pydantic_core_schema__`). Pydantic is
 imported when it asks: neither the list of tools nor most calls need it, and its import is slow.
@@ -50,6 +51,13 @@ class Undeclared:
 
 
 UNDECLARED = Undeclared()
+
+
+@frozen
+class Default:
+    """What leaving an argument out means, for help: a TypedDict's field has no default of its own."""
+
+    value: Any
 
 
 @frozen
@@ -357,7 +365,7 @@ OnlyStale = Annotated[
     UNDECLARED,
 ]
 AT_MOST_A_PAGE = {"minimum": 1, "maximum": MAX_LIMIT}
-Limit = Annotated[Number, About("How many items a page holds; left out: 20.", AT_MOST_A_PAGE)]
+Limit = Annotated[Number, Default(20), About("How many items a page holds; left out: 20.", AT_MOST_A_PAGE)]
 Cursor = Annotated[str, About("`next` of the page before, as it is.")]
 
 # What reads a long text in parts.

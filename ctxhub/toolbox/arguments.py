@@ -26,10 +26,11 @@ from ctxhub.core.kit.errors import InvalidInput, shown_all, unknown_word
 from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.kit.likeness import SHOWN_NAMES, few_of
 from ctxhub.core.kit.unset import UNSET, Unset
-from ctxhub.toolbox.argument import Argument
+from ctxhub.toolbox.argument import Argument, marks_of
 from ctxhub.toolbox.argument_repairs import Taken, repair
 from ctxhub.toolbox.argument_types import (
     Converts,
+    Default,
     OverMcp,
     OverRest,
     present,
@@ -270,6 +271,9 @@ def _argument(name: str, hint: Any, default: Any) -> Argument:
     members = _members(get_args(hint)[0] if get_origin(hint) is NotRequired else hint)
     kept = [member for member in members if member not in (Unset, type(None))]
     annotation = functools.reduce(operator.or_, kept)
+    if default is UNSET:
+        said = (mark.value for mark in reversed(marks_of(annotation)) if isinstance(mark, Default))
+        default = next(said, UNSET)
     return Argument(name, annotation, default is inspect.Parameter.empty, default, type(None) in members)
 
 

@@ -16,7 +16,18 @@ from ctxhub.core.kit.errors import InvalidInput
 from ctxhub.core.kit.unset import UNSET, Unset
 from ctxhub.toolbox.actions import all_tools
 from ctxhub.toolbox.argument import Argument
-from ctxhub.toolbox.argument_types import Anything, Items, Number, Object, Says, Value, Word, Words
+from ctxhub.toolbox.argument_types import (
+    Anything,
+    Default,
+    Items,
+    Limit,
+    Number,
+    Object,
+    Says,
+    Value,
+    Word,
+    Words,
+)
 from ctxhub.toolbox.arguments import Arguments
 from ctxhub.toolbox.json_schemas import argument_schema, schema_by_pydantic
 
@@ -205,13 +216,15 @@ def test_items_of_any_type_are_passed_to_the_action() -> None:
 class Shared(TypedDict, total=False):
     tags: Words | Unset
     status: Annotated[Word, Says("active|draft")] | Unset
+    limit: Limit
+    full: Annotated[bool, Default(False)]
 
 
 def test_a_signature_may_unpack_a_typed_dict() -> None:
     def sharing(caller: Caller, key: str, **rest: Unpack[Shared]) -> None: ...
 
     arguments = Arguments.of_function(sharing)
-    assert str(arguments) == "key! tags[] status=active|draft"
+    assert str(arguments) == "key! tags[] status=active|draft limit=20 full=false"
     assert arguments.check({"key": "k"}, "do") == {"key": "k"}
     sent = {"key": "k", "tags": "a", "status": None}
     assert arguments.check(sent, "do") == {"key": "k", "tags": ["a"]}
