@@ -2,7 +2,7 @@
 
 import unicodedata
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, TypedDict, Unpack
+from typing import Annotated, Any, TypedDict, Unpack
 
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import InvalidInput
@@ -18,17 +18,20 @@ from ctxhub.core.kit.inputs import (
 from ctxhub.core.kit.priority import Priority
 from ctxhub.core.kit.unset import UNSET, Unset
 from ctxhub.core.paths.reading import reader_of
+from ctxhub.toolbox.argument_types import About, OptionalWord, Paths, Says, Word, Words
+
+PriorityWord = Annotated[Word, Says("low|medium|high|critical")]
 
 
 class ConstraintArguments(TypedDict, total=False):
     """The arguments of `add` besides category and text. UNSET, None and absent are the same."""
 
-    priority: str | int | None | Unset
-    layer: str | None | Unset
-    tags: Sequence[str] | None | Unset
-    scopes: Sequence[str] | None | Unset
-    paths: Sequence[str] | None | Unset
-    reason: str | None | Unset
+    priority: Annotated[PriorityWord, About("Left out: medium.")] | Unset
+    layer: OptionalWord | None
+    tags: Words | None
+    scopes: Words | None
+    paths: Paths | None
+    reason: Annotated[str, About("Why it must hold.")] | None
 
 
 @frozen

@@ -12,13 +12,31 @@ from ctxhub.core.kit.clock import format_time
 from ctxhub.core.kit.errors import InvalidInput, NotFound, shown, unknown_word
 from ctxhub.core.kit.inputs import WORD_LENGTH, clean_choice, clean_match, clean_name, read_id
 from ctxhub.core.kit.listing import Listing, preview
-from ctxhub.core.kit.pages import Condition, ListPlan, Page, few_linked, link_filters
+from ctxhub.core.kit.pages import Condition, ListPlan, few_linked, link_filters
 from ctxhub.core.kit.priority import Priority
 from ctxhub.core.kit.tool_names import operation
 from ctxhub.core.paths.rows import shown_staleness, stale_filter
 from ctxhub.core.vocabulary.names import Vocabulary, find_vocabulary, ids_of, scope_ids_of
 from ctxhub.core.vocabulary.tag_filters import read_tag_filters
-from ctxhub.toolbox.argument_types import Author, StaleChanges, Time, one_of
+from ctxhub.toolbox.argument_types import (
+    About,
+    Author,
+    ByAgent,
+    Cursor,
+    Default,
+    InLayer,
+    InScope,
+    Limit,
+    Match,
+    OnlyStale,
+    Says,
+    StaleChanges,
+    Time,
+    WithTags,
+    Word,
+    one_of,
+)
+from memory.constraints.inputs import PriorityWord
 from memory.constraints.models import ConstraintStatus
 from memory.constraints.rows import CONSTRAINTS, ORDER, ConstraintRow, ranks_of
 
@@ -29,29 +47,26 @@ COLUMNS = (
 
 
 class ConstraintFilters(TypedDict, total=False):
-    """The filters of `constraint list`, before validation."""
+    """What `constraint list` takes, before validation."""
 
-    category: str | None
-    layer: str | None
-    priority: str | int | None
-    tags: Sequence[str] | None
-    match: str
-    scope: str | None
-    by: str | None
-    status: str | int
-    stale: bool | None
-
-
-def find_constraints(
-    project_id: int, *, limit: int = 20, cursor: str | None = None, **filters: Unpack[ConstraintFilters]
-) -> Page[ConstraintRow]:
-    """Return one page of the constraints that pass every filter, with the total count."""
-    return CONSTRAINTS.page(project_id, _plan(project_id, filters), limit=limit, cursor=cursor)
+    category: Annotated[str, About("Of this category.")] | None
+    layer: InLayer | None
+    priority: Annotated[PriorityWord, About("Of this priority.")] | None
+    tags: WithTags | None
+    match: Match
+    scope: InScope | None
+    by: ByAgent | None
+    status: Annotated[Word, Says("active|inactive|any", in_description=False), About("Left out: active.")]
+    limit: Limit
+    cursor: Cursor | None
+    full: Annotated[bool, Default(False), About("Texts whole, not cut to 200 characters.")]
+    stale: OnlyStale | None
 
 
-def list_constraints(project_id: int, *, full: bool = False, **query: Any) -> Listing:
-    """Return the rows of `constraint list`: most urgent first, then by category, then newest."""
-    page = find_constraints(project_id, **query)
+def list_constraints(project_id: int, **filters: Unpack[ConstraintFilters]) -> Listing:
+    """Return one page of those that pass every filter: most urgent first, then by category, then newest."""
+    limit, cursor, full = filters.get("limit", 20), filters.get("cursor"), filters.get("full", False)
+    page = CONSTRAINTS.page(project_id, _plan(project_id, filters), limit=limit, cursor=cursor)
     rows = [
         [
             *(row.id, row.category, preview(row.text, full=full), row.priority_label, row.layer),

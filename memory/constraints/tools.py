@@ -1,32 +1,15 @@
 """The actions of the tool `constraint`."""
 
-from typing import Annotated
+from typing import Annotated, Unpack
 
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.limits import REQUIRED_TEXT, WORD
 from ctxhub.core.kit.listing import Listing
-from ctxhub.core.kit.unset import UNSET, Unset
 from ctxhub.toolbox.actions import action, tool
-from ctxhub.toolbox.argument_types import (
-    About,
-    ByAgent,
-    Cursor,
-    IdOf,
-    InLayer,
-    InScope,
-    Limit,
-    Match,
-    Number,
-    OnlyStale,
-    OptionalWord,
-    Paths,
-    Says,
-    WithTags,
-    Word,
-    Words,
-)
+from ctxhub.toolbox.argument_types import About, IdOf, Number
 from memory.constraints import services
-from memory.constraints.queries import list_constraints
+from memory.constraints.inputs import ConstraintArguments
+from memory.constraints.queries import ConstraintFilters, list_constraints
 
 tool(
     "constraint",
@@ -35,7 +18,6 @@ tool(
 )
 
 
-PriorityWord = Annotated[Word, Says("low|medium|high|critical")]
 Id = Annotated[Number, IdOf("constraint")]
 Reason = Annotated[str, About("Stands in the log.")]
 
@@ -59,12 +41,7 @@ def add(
     caller: Caller,
     category: Annotated[str, About("performance, architecture, security, or a new one.", WORD)],
     text: Annotated[str, About(schema=REQUIRED_TEXT)],
-    priority: Annotated[PriorityWord, About("Left out: medium.")] | Unset = UNSET,
-    layer: OptionalWord | None = None,
-    tags: Words | None = None,
-    scopes: Words | None = None,
-    paths: Paths | None = None,
-    reason: Annotated[str, About("Why it must hold.")] | None = None,
+    **rest: Unpack[ConstraintArguments],
 ) -> services.AddAnswer:
     """State what must hold; priority is medium unless said.
 
@@ -72,17 +49,7 @@ def add(
     that an inactive constraint becomes active. `paths`: globs of files it bears on, such as src/*.{ts,tsx};
     !src/gen/** behind them exempts files. `reason`: why it must hold.
     """
-    return services.add_constraint(
-        caller=caller,
-        category=category,
-        text=text,
-        priority=priority,
-        layer=layer,
-        tags=tags,
-        scopes=scopes,
-        paths=paths,
-        reason=reason,
-    )
+    return services.add_constraint(caller=caller, category=category, text=text, **rest)
 
 
 @action(
@@ -91,44 +58,14 @@ def add(
     example={"priority": "critical", "tags": ["api"], "limit": 10},
     also_known_as=("get_constraints", "get", "search"),
 )
-def list_(
-    caller: Caller,
-    category: Annotated[str, About("Of this category.")] | None = None,
-    layer: InLayer | None = None,
-    priority: Annotated[PriorityWord, About("Of this priority.")] | None = None,
-    tags: WithTags | None = None,
-    match: Match = "any",
-    scope: InScope | None = None,
-    by: ByAgent | None = None,
-    status: Annotated[
-        Word, Says("active|inactive|any", in_description=False), About("Left out: active.")
-    ] = "active",
-    limit: Limit = 20,
-    cursor: Cursor | None = None,
-    full: Annotated[bool, About("Texts whole, not cut to 200 characters.")] = False,
-    stale: OnlyStale | None = None,
-) -> Listing:
+def list_(caller: Caller, **filters: Unpack[ConstraintFilters]) -> Listing:
     """Constraints that pass every filter, the most urgent first, then by category, then the newest.
 
     Texts are cut to 200 characters unless full. `scope` may be a glob (api/*); `by` is an agent. `tags`:
     security finds security/tls, too, as do the globs sec*, security/* and {api,security}. `stale`: true, only
     those whose files changed since; false, only the others.
     """
-    return list_constraints(
-        caller.project_id,
-        category=category,
-        layer=layer,
-        priority=priority,
-        tags=tags,
-        match=match,
-        scope=scope,
-        by=by,
-        status=status,
-        limit=limit,
-        cursor=cursor,
-        full=full,
-        stale=stale,
-    )
+    return list_constraints(caller.project_id, **filters)
 
 
 @action(
