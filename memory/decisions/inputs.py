@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypedDict, Unpack
+from typing import Annotated, Any, TypedDict, Unpack
 
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import InvalidInput, shown
@@ -19,9 +19,22 @@ from ctxhub.core.kit.inputs import (
     refuse_joined_secret,
     refuse_secret,
 )
+from ctxhub.core.kit.limits import VERSION
 from ctxhub.core.kit.text_lists import read_entries
 from ctxhub.core.kit.unset import UNSET, Unset
 from ctxhub.core.paths.reading import PathReader, reader_of
+from ctxhub.toolbox.argument_types import (
+    UNDECLARED,
+    About,
+    Anything,
+    Object,
+    OptionalWord,
+    Paths,
+    Says,
+    Text,
+    Word,
+    Words,
+)
 from memory.decisions.models import DecisionStatus, ValueType
 
 OPTION = {
@@ -44,21 +57,30 @@ TRADEOFFS: dict[str, Any] = {
 VERSION_LENGTH = 50
 
 
+StatusWord = Annotated[Word, Says("active|draft|deprecated")]
+Version = Annotated[Text, About(schema=VERSION)]
+Numeric = Annotated[
+    bool,
+    UNDECLARED,
+    About("Whether a text that is a plain number is stored as one. Left out: as the value before."),
+]
+
+
 class DecisionArguments(TypedDict, total=False):
     """The arguments of `set` besides key and value. UNSET or absent: unchanged; None clears."""
 
-    layer: str | None | Unset
-    tags: Sequence[str] | None | Unset
-    scopes: Sequence[str] | None | Unset
-    paths: Sequence[str] | None | Unset
-    status: str | int | Unset
-    version: str | Unset
+    layer: OptionalWord | None | Unset
+    tags: Words | None | Unset
+    scopes: Words | None | Unset
+    paths: Paths | None | Unset
+    status: StatusWord | Unset
+    version: Version | Unset
     rationale: str | None | Unset
-    alternatives: Sequence[Any] | None | Unset
-    tradeoffs: Mapping[str, Any] | None | Unset
-    metadata: Mapping[str, Any] | None | Unset
-    expected_version: str | Unset
-    numeric: bool | None | Unset
+    alternatives: Annotated[Anything, About("Texts, or {option, why_not}.", items=ALTERNATIVE)] | None | Unset
+    tradeoffs: Annotated[Object, About("A null inside removes pros or cons.", TRADEOFFS)] | None | Unset
+    metadata: Annotated[Object, About("Merges by key; null removes one.")] | None | Unset
+    expected_version: Annotated[Version, About("Refused with 409 if it is at another version.")] | Unset
+    numeric: Numeric | None | Unset
 
 
 # The values of a decision whose optional arguments are all absent.

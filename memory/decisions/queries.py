@@ -40,7 +40,26 @@ from ctxhub.core.search.engines import Narrowing, Scope
 from ctxhub.core.search.matches import read_object_ids
 from ctxhub.core.vocabulary.names import Vocabulary, find_vocabulary, ids_of, scope_ids_of
 from ctxhub.core.vocabulary.tag_filters import read_tag_filters
-from ctxhub.toolbox.argument_types import About, Author, StaleChanges, Time, one_of
+from ctxhub.toolbox.argument_types import (
+    SINCE,
+    About,
+    Author,
+    ByAgent,
+    Cursor,
+    Default,
+    InLayer,
+    InScope,
+    Limit,
+    Match,
+    OnlyStale,
+    Says,
+    StaleChanges,
+    Time,
+    WithoutTags,
+    WithTags,
+    Word,
+    one_of,
+)
 from memory.decisions.inputs import ALTERNATIVES, TRADEOFFS
 from memory.decisions.models import Decision, DecisionRevision, DecisionStatus, typed_value
 from memory.decisions.rows import DECISIONS, LISTED, DecisionRow, read_decisions
@@ -228,46 +247,51 @@ def open_decisions(project_id: int, keys: Sequence[str], full: bool) -> dict[str
 
 
 SORTS = {"updated": "updated_at", "key": "key", "version": "version_order"}
+ALL_WORDS = 'All these words are in it: key, value, reasons, tags. "A phrase", -not, prefix*.'
 COLUMNS = ("key", "value", "version", "status", "layer", "tags", "scopes", "agent", "updated", "stale")
 
 
 class DecisionFilters(TypedDict, total=False):
-    """The filters of `decision list`, before validation."""
+    """What `decision list` takes, before validation."""
+
+    status: Annotated[Word, Says("active|draft|deprecated|any"), About("Left out: active.")]
+    layer: InLayer | None
+    tags: WithTags | None
+    match: Match
+    exclude_tags: WithoutTags | None
+    scope: InScope | None
+    by: ByAgent | None
+    text: Annotated[str, About(ALL_WORDS)] | None
+    since: Annotated[str, About(f"Changed since. {SINCE}")] | None
+    until: Annotated[str, About(f"Changed before. {SINCE}")] | None
+    sort: Annotated[str, Says("updated|key|version", in_description=False), About("Left out: updated.")]
+    order: Annotated[str, Says("desc|asc", in_description=False), About("Left out: desc.")]
+    limit: Limit
+    cursor: Cursor | None
+    full: Annotated[bool, Default(False), About("Values whole, not cut to 200 characters.")]
+    stale: OnlyStale | None
+
+
+class KeyFilters(DecisionFilters, total=False):
+    """`key`: of the decision with this key, whatever its status."""
 
     key: str
-    status: str
-    layer: str | None
-    tags: Sequence[str] | None
-    match: str
-    exclude_tags: Sequence[str] | None
-    scope: str | None
-    by: str | None
-    text: str | None
-    since: str | None
-    until: str | None
-    stale: bool | None
 
 
 def find_decisions(
-    project_id: int,
-    *,
-    sort: str = "updated",
-    order: str = "desc",
-    limit: int = 20,
-    cursor: str | None = None,
-    fields: Sequence[str] = (),
-    **filters: Unpack[DecisionFilters],
+    project_id: int, *, fields: Sequence[str] = (), **filters: Unpack[KeyFilters]
 ) -> Page[DecisionRow]:
     """Return one page of the decisions that pass every filter, with the total count. Reads only `fields`."""
-    sort = clean_one_of(sort, list(SORTS), "sort")
-    sign = "-" if clean_one_of(order, ["desc", "asc"], "order") == "desc" else ""
+    sort = clean_one_of(filters.get("sort", "updated"), list(SORTS), "sort")
+    sign = "-" if clean_one_of(filters.get("order", "desc"), ["desc", "asc"], "order") == "desc" else ""
     plan = _plan(project_id, sort, [f"{sign}{SORTS[sort]}", f"{sign}id"], filters)
+    limit, cursor = filters.get("limit", 20), filters.get("cursor")
     return DECISIONS.page(project_id, plan, limit=limit, cursor=cursor, names=fields)
 
 
-def list_decisions(project_id: int, *, full: bool = False, **query: Any) -> Listing:
+def list_decisions(project_id: int, **filters: Unpack[DecisionFilters]) -> Listing:
     """Return the rows of `decision list`; their columns are `COLUMNS`."""
-    page = find_decisions(project_id, fields=LISTED, **query)
+    page, full = find_decisions(project_id, fields=LISTED, **filters), filters.get("full", False)
     rows = [
         [
             *(row.key, preview(row.typed_value, full=full), row.version, row.status_label, row.layer),
@@ -278,7 +302,7 @@ def list_decisions(project_id: int, *, full: bool = False, **query: Any) -> List
     return Listing(COLUMNS, rows, next=page.next, extra=page.total, cursor_after=page.cursor_after)
 
 
-def _plan(project_id: int, sort: str, order: Sequence[str], filters: DecisionFilters) -> ListPlan:
+def _plan(project_id: int, sort: str, order: Sequence[str], filters: KeyFilters) -> ListPlan:
     tags = read_tag_filters(filters.get("tags"), "tags")
     excluded = read_tag_filters(filters.get("exclude_tags"), "exclude_tags")
     match_all = clean_match(filters.get("match", "any"))
@@ -340,7 +364,7 @@ def matching_ids(project_id: int, text: str, scope: Scope) -> list[int]:
 
 
 def _scope(
-    vocabulary: Vocabulary, tagged: Sequence[Iterable[str]], match_all: bool, filters: DecisionFilters
+    vocabulary: Vocabulary, tagged: Sequence[Iterable[str]], match_all: bool, filters: KeyFilters
 ) -> Scope:
     """Return the other filters as index terms, so that the search index returns fewer ids."""
     named = [[tag_word(tag) for tag in tags] for tags in tagged]
@@ -352,7 +376,7 @@ def _scope(
     return scope
 
 
-def _status(filters: DecisionFilters) -> DecisionStatus | None:
+def _status(filters: KeyFilters) -> DecisionStatus | None:
     value = filters.get("status", "any" if filters.get("key") else "active")
     if str(value).strip().lower() == "any":
         return None
@@ -362,7 +386,7 @@ def _status(filters: DecisionFilters) -> DecisionStatus | None:
         raise unknown_word("status", value, [*DecisionStatus.labels, "any"]) from None
 
 
-def _column_conditions(project_id: int, vocabulary: Vocabulary, filters: DecisionFilters) -> list[Condition]:
+def _column_conditions(project_id: int, vocabulary: Vocabulary, filters: KeyFilters) -> list[Condition]:
     conditions: list[Condition] = []
     if key := filters.get("key"):
         conditions.append(("d.key = %s", [clean_name(key, "key")]))

@@ -9,7 +9,7 @@ from ctxhub.core.hub.partial_reads import Opened, Reading, clean_requested_lines
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import InvalidInput
 from ctxhub.core.kit.inputs import MAX_LIMIT
-from ctxhub.core.kit.limits import NAME, VERSION
+from ctxhub.core.kit.limits import NAME
 from ctxhub.core.kit.listing import AnyObject, Listing
 from ctxhub.core.kit.unset import UNSET, Unset
 from ctxhub.toolbox.actions import action, tool
@@ -17,38 +17,25 @@ from ctxhub.toolbox.argument_types import (
     AT_MOST_A_PAGE,
     NAMES_FILES,
     SINCE,
-    UNDECLARED,
     About,
-    Anything,
-    ByAgent,
     Cursor,
-    InLayer,
-    InScope,
     Items,
     KeyOf,
     Limit,
     Lines,
-    Match,
     Number,
-    Object,
-    OnlyStale,
-    OptionalWord,
-    Paths,
     RowsOf,
     Says,
     Tail,
     Text,
     Value,
-    WithoutTags,
-    WithTags,
-    Word,
     Words,
 )
 from ctxhub.toolbox.batch_writes import BatchAnswer
 from ctxhub.toolbox.batches import checked_items
 from memory.decisions import queries, services
-from memory.decisions.inputs import ALTERNATIVE, TRADEOFFS, clean_key
-from memory.decisions.queries import list_decisions
+from memory.decisions.inputs import DecisionArguments, Numeric, clean_key
+from memory.decisions.queries import DecisionFilters, list_decisions
 from memory.statistics.numbers import Bucket, Statistics, analyse_decisions
 from memory.statistics.trends import list_trends
 from memory.suggestions.similar_keys import near_keys
@@ -62,33 +49,8 @@ tool(
 
 Key = Annotated[str, KeyOf("decision")]
 NewKey = Annotated[Key, About(schema=NAME)]
-StatusWord = Annotated[Word, Says("active|draft|deprecated")]
-Version = Annotated[Text, About(schema=VERSION)]
-ALL_WORDS = 'All these words are in it: key, value, reasons, tags. "A phrase", -not, prefix*.'
-Numeric = Annotated[
-    bool,
-    UNDECLARED,
-    About("Whether a text that is a plain number is stored as one. Left out: as the value before."),
-]
 LIKE_KEY = "Like this key; one that exists asks with its layer and tags, too."
 ONE_VERSION = "This version alone, its value whole; `lines` and `tail` read a part of it."
-
-
-class SetArguments(TypedDict, total=False):
-    """What `set` takes beside key and value; what is left out stays as it is."""
-
-    layer: OptionalWord | None | Unset
-    tags: Words | None | Unset
-    scopes: Words | None | Unset
-    paths: Paths | None | Unset
-    status: StatusWord | Unset
-    version: Version | Unset
-    rationale: str | None | Unset
-    alternatives: Annotated[Anything, About("Texts, or {option, why_not}.", items=ALTERNATIVE)] | None | Unset
-    tradeoffs: Annotated[Object, About("A null inside removes pros or cons.", TRADEOFFS)] | None | Unset
-    metadata: Annotated[Object, About("Merges by key; null removes one.")] | None | Unset
-    expected_version: Annotated[Version, About("Refused with 409 if it is at another version.")] | Unset
-    numeric: Numeric | None | Unset
 
 
 class GetAnswer(TypedDict):
@@ -114,7 +76,7 @@ class GetAnswer(TypedDict):
     },
     also_known_as=("set_decision", "set_context", "add", "create", "update", "add_decision_context"),
 )
-def set_(caller: Caller, key: NewKey, value: Value, **rest: Unpack[SetArguments]) -> services.SetAnswer:
+def set_(caller: Caller, key: NewKey, value: Value, **rest: Unpack[DecisionArguments]) -> services.SetAnswer:
     """Record a decision, or change it; what you leave out stays as it is.
 
     Keys are paths of words (api/auth/method). A new value raises the version and keeps the old one as a
@@ -201,27 +163,7 @@ def _unknown(caller: Caller, key: str) -> Reading[GetAnswer]:
         "search_advanced",
     ),
 )
-def list_(
-    caller: Caller,
-    status: Annotated[Word, Says("active|draft|deprecated|any"), About("Left out: active.")] = "active",
-    layer: InLayer | None = None,
-    tags: WithTags | None = None,
-    match: Match = "any",
-    exclude_tags: WithoutTags | None = None,
-    scope: InScope | None = None,
-    by: ByAgent | None = None,
-    text: Annotated[str, About(ALL_WORDS)] | None = None,
-    since: Annotated[str, About(f"Changed since. {SINCE}")] | None = None,
-    until: Annotated[str, About(f"Changed before. {SINCE}")] | None = None,
-    sort: Annotated[
-        str, Says("updated|key|version", in_description=False), About("Left out: updated.")
-    ] = "updated",
-    order: Annotated[str, Says("desc|asc", in_description=False), About("Left out: desc.")] = "desc",
-    limit: Limit = 20,
-    cursor: Cursor | None = None,
-    full: Annotated[bool, About("Values whole, not cut to 200 characters.")] = False,
-    stale: OnlyStale | None = None,
-) -> Listing:
+def list_(caller: Caller, **filters: Unpack[DecisionFilters]) -> Listing:
     """Decisions that pass every filter, newest first, values cut to 200 characters unless full.
 
     `scope` may be a glob (api/*); `by` is an agent; `text`: all its words are in key, value, reasons or tags
@@ -229,25 +171,7 @@ def list_(
     security finds security/tls, too, as do the globs sec*, security/* and {api,security}. `stale`: true, only
     those whose files changed since; false, only the others.
     """
-    return list_decisions(
-        caller.project_id,
-        status=status,
-        layer=layer,
-        tags=tags,
-        match=match,
-        exclude_tags=exclude_tags,
-        scope=scope,
-        by=by,
-        text=text,
-        since=since,
-        until=until,
-        sort=sort,
-        order=order,
-        limit=limit,
-        cursor=cursor,
-        full=full,
-        stale=stale,
-    )
+    return list_decisions(caller.project_id, **filters)
 
 
 @action("decision", "versions", example={"key": "api/auth/method"}, also_known_as=("get_versions", "history"))

@@ -8,8 +8,9 @@ from ctxhub.core.kit.listing import Listing
 from ctxhub.core.kit.unset import UNSET, Unset
 from ctxhub.toolbox.actions import action
 from ctxhub.toolbox.argument_types import NAMES_FILES, About, Cursor, Limit, Object, Value, Words, also_called
+from memory.decisions.inputs import DecisionArguments
 from memory.decisions.services import SetAnswer
-from memory.decisions.tools import NewKey, SetArguments
+from memory.decisions.tools import NewKey
 from memory.templates import services
 from memory.templates.inputs import DEFAULTS, PATTERNS
 from memory.templates.queries import list_templates
@@ -83,7 +84,7 @@ def from_template(
     name: TemplateName,
     key: NewKey,
     value: Value,
-    **rest: Unpack[SetArguments],
+    **rest: Unpack[DecisionArguments],
 ) -> SetAnswer:
     """Set a decision with a template's defaults, if it says what the template requires.
 

@@ -94,7 +94,7 @@ def _row(caller: Caller, key: str, old: OldDecision, normaliser: Normaliser, at:
         key=normaliser.visible("decisions", key),
         value=_value(old.value, is_number=old.is_number),
         version=old.version or FIRST_VERSION,
-        status=DecisionStatus.ACTIVE if old.status is None else old.status,
+        status="active" if old.status is None else old.status,
     )
     return _as_row(fields, normaliser, old.agent, old.at or at, old.layer)
 
