@@ -8,7 +8,8 @@ from ctxhub.core.kit.unset import UNSET, Unset
 from ctxhub.toolbox.actions import action
 from ctxhub.toolbox.argument_types import About, Ref
 from memory.capture import services
-from memory.memories.tools import NEW_CONTEXT, Content, TypeWord
+from memory.memories.inputs import TypeWord
+from memory.memories.tools import NEW_CONTEXT, Content
 
 
 @action(

@@ -1,24 +1,28 @@
 """Validates the input of context operations. Runs before the write lock."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypedDict, Unpack
+from typing import Annotated, Any, TypedDict, Unpack
 
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import InvalidInput
 from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.kit.inputs import clean_name, clean_object, clean_text, clean_words, refuse_secret
+from ctxhub.core.kit.limits import OPTIONAL_WORD
 from ctxhub.core.kit.unset import UNSET, Unset
 from ctxhub.core.registry import name_of_ref
+from ctxhub.toolbox.argument_types import About, Object, Words
 from memory.contexts.models import STACK_LENGTH
+
+Stack = Annotated[str, About("What it is about: django, react19.", OPTIONAL_WORD)]
 
 
 class ContextArguments(TypedDict, total=False):
     """The arguments of a context except its name. UNSET or absent: unchanged; None clears."""
 
     description: str | None | Unset
-    tags: Sequence[str] | None | Unset
-    stack: str | None | Unset
-    metadata: Mapping[str, Any] | None | Unset
+    tags: Words | None | Unset
+    stack: Stack | None | Unset
+    metadata: Object | None | Unset
 
 
 @frozen

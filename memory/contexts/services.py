@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
-from typing import Any, Literal, Unpack
+from typing import Literal, Unpack
 
 from django.db.models import F
 
@@ -56,19 +56,9 @@ class ContextDeleted(TypedDict):
 # -- Services --------------------------------------------------------------------------------------
 
 
-def create_context(
-    *,
-    caller: Caller,
-    name: str,
-    description: str | None = None,
-    tags: Sequence[str] | None = None,
-    stack: str | None = None,
-    metadata: Mapping[str, Any] | None = None,
-) -> ContextAnswer:
+def create_context(*, caller: Caller, name: str, **rest: Unpack[ContextArguments]) -> ContextAnswer:
     """Create a context. Raises Conflict if the name, compared without case, is taken."""
-    fields = clean_context(
-        caller, name=name, description=description, tags=tags, stack=stack, metadata=metadata
-    )
+    fields = clean_context(caller, name=name, **rest)
     with write_transaction(caller.project_id):
         at = clock.now()
         _refuse_taken(caller, fields)

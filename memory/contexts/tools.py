@@ -1,6 +1,6 @@
 """The context actions of the tool `memory`."""
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Unpack
 
 from ctxhub.core.hub.partial_reads import Opened, Reading, only
 from ctxhub.core.kit.caller import Caller
@@ -8,11 +8,12 @@ from ctxhub.core.kit.limits import NAME, QUESTION
 from ctxhub.core.kit.listing import Listing
 from ctxhub.core.kit.unset import UNSET, Unset
 from ctxhub.toolbox.actions import action
-from ctxhub.toolbox.argument_types import About, ByAgentUndeclared, Cursor, Limit, Object, Ref, Words
+from ctxhub.toolbox.argument_types import About, ByAgentUndeclared, Cursor, Limit, Ref
 from memory.contexts import services, suggest
+from memory.contexts.inputs import ContextArguments
 from memory.contexts.queries import context_item, get_context, list_contexts
 from memory.contexts.suggest import ContextSuggestion
-from memory.memories.tools import Stack  # It declares the tool, too.
+from memory.memories import tools  # noqa: F401  # Declares the tool.
 
 NOT_ALL_DIGITS = {**NAME, "pattern": r"[^\d\s]|\d\s+\d"}
 ContextName = Annotated[str, About(schema=NOT_ALL_DIGITS)]
@@ -28,18 +29,13 @@ ContextName = Annotated[str, About(schema=NOT_ALL_DIGITS)]
 def context_create(
     caller: Caller,
     name: Annotated[ContextName, About("Unique, whatever its case; not all digits.")],
-    description: str | None = None,
-    tags: Words | None = None,
-    stack: Stack | None = None,
-    metadata: Object | None = None,
+    **rest: Unpack[ContextArguments],
 ) -> services.ContextAnswer:
     """A container for memories that belong together.
 
     Its name is unique, whatever its case, and not all digits. `stack`: what it is about (django, react19).
     """
-    return services.create_context(
-        caller=caller, name=name, description=description, tags=tags, stack=stack, metadata=metadata
-    )
+    return services.create_context(caller=caller, name=name, **rest)
 
 
 @action("memory", "contexts", example={"text": "shop"}, also_known_as=("list_contexts", "context_list"))
@@ -75,24 +71,13 @@ def context_update(
     caller: Caller,
     context: Ref,
     name: ContextName | Unset = UNSET,
-    description: str | None | Unset = UNSET,
-    tags: Words | None | Unset = UNSET,
-    stack: Stack | None | Unset = UNSET,
-    metadata: Object | None | Unset = UNSET,
+    **rest: Unpack[ContextArguments],
 ) -> services.ContextAnswer:
     """Change a context; what is left out stays as it is.
 
     Empty clears: "" a text, [] the tags; `metadata` merges by key, and null removes one.
     """
-    return services.update_context(
-        caller=caller,
-        context=context,
-        name=name,
-        description=description,
-        tags=tags,
-        stack=stack,
-        metadata=metadata,
-    )
+    return services.update_context(caller=caller, context=context, name=name, **rest)
 
 
 @action(

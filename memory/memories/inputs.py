@@ -1,7 +1,7 @@
 """Validates the input of memory operations and counts its tokens. Runs before the write lock."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypedDict, Unpack
+from typing import Annotated, Any, TypedDict, Unpack
 
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import InvalidInput
@@ -18,20 +18,37 @@ from ctxhub.core.kit.unset import UNSET, Unset, if_set
 from ctxhub.core.paths.reading import reader_of
 from ctxhub.core.registry import name_of_ref
 from ctxhub.core.text.token_count import count_tokens
-from memory.contexts.inputs import clean_context_name, clean_metadata, clean_stack, clean_tags, is_number
+from ctxhub.toolbox.argument_types import About, Object, Paths, Says, Word, Words
+from memory.contexts.inputs import (
+    Stack,
+    clean_context_name,
+    clean_metadata,
+    clean_stack,
+    clean_tags,
+    is_number,
+)
 from memory.memories.models import TITLE_LENGTH, Difficulty, MemoryType
 
+TypeWord = Annotated[Word, Says("note|conversation|snippet|reference|task|idea", in_description=False)]
+DifficultyWord = Annotated[Word, Says("easy|normal|hard", in_description=False)]
+AnyDifficulty = Annotated[DifficultyWord, About(schema={"enum": [*Difficulty.labels, ""]})]
 
-class MemoryArguments(TypedDict, total=False):
-    """The arguments of a memory except title and content. UNSET or absent: unchanged; None clears."""
+
+class MemoryDetails(TypedDict, total=False):
+    """The arguments of a memory that it may lack. UNSET or absent: unchanged; None clears."""
+
+    stack: Stack | None | Unset
+    difficulty: AnyDifficulty | None | Unset
+    tags: Words | None | Unset
+    paths: Paths | None | Unset
+    metadata: Object | None | Unset
+
+
+class MemoryArguments(MemoryDetails, total=False):
+    """The arguments of a memory except title and content."""
 
     context: str | int | Unset
     type: str | int | Unset
-    stack: str | None | Unset
-    difficulty: str | int | None | Unset
-    tags: Sequence[str] | None | Unset
-    paths: Sequence[str] | None | Unset
-    metadata: Mapping[str, Any] | None | Unset
 
 
 @frozen

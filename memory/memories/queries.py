@@ -20,9 +20,22 @@ from ctxhub.core.kit.tool_names import operation
 from ctxhub.core.paths.rows import shown_staleness, stale_filter
 from ctxhub.core.vocabulary.names import find_vocabulary, ids_of
 from ctxhub.core.vocabulary.tag_filters import read_tag_filters
-from ctxhub.toolbox.argument_types import About, Author, StaleChanges, Time, one_of
+from ctxhub.toolbox.argument_types import (
+    About,
+    Author,
+    ByAgent,
+    Cursor,
+    Limit,
+    OnlyStale,
+    Ref,
+    StaleChanges,
+    Time,
+    WithAnyTag,
+    one_of,
+)
 from memory.contexts.models import STACK_LENGTH
 from memory.contexts.queries import get_context
+from memory.memories.inputs import DifficultyWord, TypeWord
 from memory.memories.models import Difficulty, MemoryType
 from memory.memories.rows import LISTED, MEMORIES, MemoryRow
 
@@ -121,31 +134,37 @@ def _digest(row: MemoryRow) -> dict[str, Any]:
 COLUMNS = ("id", "title", "digest", "type", "context", "stack", "tags", "tokens", "updated", "stale")
 
 
+InContext = Annotated[Ref, About("In this context, by its name or id.")]
+OfType = Annotated[TypeWord, About("Of this type.")]
+OnStack = Annotated[str, About("About this.")]
+
+
 class MemoryFilters(TypedDict, total=False):
-    """The arguments of `memory list` that filter."""
+    """What `memory list` takes, before validation."""
 
-    context: str | int | None
-    type: str | int | None
-    stack: str | None
-    difficulty: str | int | None
-    tags: Sequence[str] | None
-    by: str | None
-    stale: bool | None
+    context: InContext | None
+    type: OfType | None
+    stack: OnStack | None
+    difficulty: Annotated[DifficultyWord, About("Of this difficulty.")] | None
+    tags: WithAnyTag | None
+    by: ByAgent | None
+    limit: Limit
+    cursor: Cursor | None
+    stale: OnlyStale | None
 
 
-def find_memories(
-    project_id: int, *, limit: int = 20, cursor: str | None = None, **filters: Unpack[MemoryFilters]
-) -> Page[MemoryRow]:
+def find_memories(project_id: int, **filters: Unpack[MemoryFilters]) -> Page[MemoryRow]:
     """A page of the memories that match every filter, without contents, and their total."""
+    limit, cursor = filters.get("limit", 20), filters.get("cursor")
     return MEMORIES.page(project_id, _plan(project_id, filters), limit=limit, cursor=cursor, names=LISTED)
 
 
-def list_memories(project_id: int, *, full: bool = False, **query: Any) -> Listing:
-    """The list, newest first: digests, no contents. Titles are truncated unless `full`."""
-    page = find_memories(project_id, **query)
+def list_memories(project_id: int, **filters: Unpack[MemoryFilters]) -> Listing:
+    """The list, newest first: digests, no contents, and the beginnings of titles."""
+    page = find_memories(project_id, **filters)
     rows = [
         [
-            *(row.id, preview(row.title, full=full), row.digest, row.type_label, row.context, row.stack),
+            *(row.id, preview(row.title), row.digest, row.type_label, row.context, row.stack),
             *(list(row.tags), row.tokens, format_time(row.updated_at), row.stale or None),
         ]
         for row in page.rows

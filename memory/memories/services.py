@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
-from typing import TYPE_CHECKING, Annotated, Any, Literal, NotRequired, Unpack
+from typing import TYPE_CHECKING, Annotated, Literal, NotRequired, Unpack
 
 # pydantic writes the answer's schema, and wants this TypedDict before Python 3.12.
 from typing_extensions import TypedDict
@@ -24,7 +24,7 @@ from memory.contexts.queries import find_context, get_context
 from memory.contexts.rows import ContextRow
 from memory.contexts.services import insert_context
 from memory.memories.history import HISTORY
-from memory.memories.inputs import MemoryArguments, MemoryFields, clean_memory
+from memory.memories.inputs import MemoryArguments, MemoryDetails, MemoryFields, clean_memory
 from memory.memories.models import MemoryType
 from memory.memories.queries import Score, get_memory, unknown_memory
 from memory.memories.revisions import get_state
@@ -76,29 +76,15 @@ def add_memory(
     content: str,
     context: str | int = "general",
     type: str | int | None = "note",
-    stack: str | None = None,
-    difficulty: str | int | None = None,
-    tags: Sequence[str] | None = None,
-    paths: Sequence[str] | None = None,
-    metadata: Mapping[str, Any] | None = None,
+    **details: Unpack[MemoryDetails],
 ) -> AddAnswer:
     """Store a memory in a context, given by name or id; a new name creates the context.
 
     Duplicates are stored, too; `similar` names memories with nearly the same text. Raises NotFound for an
     unknown context id.
     """
-    fields = clean_memory(
-        caller,
-        title=title,
-        content=content,
-        context=context,
-        type=MemoryType.NOTE if type in (None, "") else type,
-        stack=stack,
-        difficulty=difficulty,
-        tags=tags,
-        paths=paths,
-        metadata=metadata,
-    )
+    type = MemoryType.NOTE if type in (None, "") else type
+    fields = clean_memory(caller, title=title, content=content, context=context, type=type, **details)
     return store_memory(caller, fields, _similar(caller, fields))
 
 

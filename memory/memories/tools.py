@@ -1,6 +1,6 @@
 """The tool `memory` and its actions on memories."""
 
-from typing import Annotated
+from typing import Annotated, Unpack
 
 # pydantic writes the answer's schema, and wants this TypedDict before Python 3.12.
 from typing_extensions import TypedDict
@@ -13,7 +13,6 @@ from ctxhub.core.kit.limits import (
     CONTENT,
     NAME,
     OPTIONAL_NAME,
-    OPTIONAL_WORD,
     QUESTION,
     TITLE,
 )
@@ -24,27 +23,29 @@ from ctxhub.toolbox.argument_types import (
     AT_MOST_A_PAGE,
     UNDECLARED,
     About,
-    ByAgent,
     Cursor,
     IdOf,
     Limit,
     Lines,
     Number,
-    Object,
-    OnlyStale,
-    Paths,
     Ref,
     Says,
     Share,
     Tail,
     WithAnyTag,
-    Word,
-    Words,
 )
 from memory.memories import services
 from memory.memories.fuzzy import MOST_TOLERANCE, find_fuzzy
-from memory.memories.models import Difficulty
-from memory.memories.queries import get_memory, list_memories, opened_memory
+from memory.memories.inputs import MemoryDetails, TypeWord
+from memory.memories.queries import (
+    InContext,
+    MemoryFilters,
+    OfType,
+    OnStack,
+    get_memory,
+    list_memories,
+    opened_memory,
+)
 from memory.memories.revisions import list_revisions, revision_item
 from memory.memories.search import search_memories
 from memory.memories.similar import list_similar
@@ -56,21 +57,14 @@ tool(
 )
 
 
-TypeWord = Annotated[Word, Says("note|conversation|snippet|reference|task|idea", in_description=False)]
-DifficultyWord = Annotated[Word, Says("easy|normal|hard", in_description=False)]
 Id = Annotated[Number, IdOf("memory")]
 
 # What a write takes.
 NEW_CONTEXT = "Its name or id; a new name makes one. Left out: "
 Title = Annotated[str, About(schema=TITLE)]
 Content = Annotated[str, About(schema=CONTENT)]
-Stack = Annotated[str, About("What it is about: django, react19.", OPTIONAL_WORD)]
-AnyDifficulty = Annotated[DifficultyWord, About(schema={"enum": [*Difficulty.labels, ""]})]
 
 # What a list and a search take.
-InContext = Annotated[Ref, About("In this context, by its name or id.")]
-OfType = Annotated[TypeWord, About("Of this type.")]
-OnStack = Annotated[str, About("About this.")]
 Detail = Annotated[
     str,
     Says("compact|standard|detailed", in_description=False),
@@ -119,11 +113,7 @@ def add(
     content: Content,
     context: Annotated[Ref, About(f"{NEW_CONTEXT}general.", OPTIONAL_NAME)] = "general",
     type: Annotated[TypeWord, About("Left out: note.")] | Unset = UNSET,
-    stack: Stack | None = None,
-    difficulty: AnyDifficulty | None = None,
-    tags: Words | None = None,
-    paths: Paths | None = None,
-    metadata: Object | None = None,
+    **details: Unpack[MemoryDetails],
 ) -> services.AddAnswer:
     """Keep something in a context; a new name makes one.
 
@@ -132,16 +122,7 @@ def add(
     stored whatever is there: `similar` names what says nearly the same, so that you can update that one.
     """
     return services.add_memory(
-        caller=caller,
-        title=title,
-        content=content,
-        context=context,
-        type=type or None,
-        stack=stack,
-        difficulty=difficulty,
-        tags=tags,
-        paths=paths,
-        metadata=metadata,
+        caller=caller, title=title, content=content, context=context, type=type or None, **details
     )
 
 
@@ -179,11 +160,7 @@ def update(
     content: Content | Unset = UNSET,
     context: Annotated[Ref, About("Moves it there.", NAME)] | Unset = UNSET,
     type: TypeWord | Unset = UNSET,
-    stack: Stack | None | Unset = UNSET,
-    difficulty: AnyDifficulty | None | Unset = UNSET,
-    tags: Words | None | Unset = UNSET,
-    paths: Paths | None | Unset = UNSET,
-    metadata: Object | None | Unset = UNSET,
+    **details: Unpack[MemoryDetails],
 ) -> services.UpdateAnswer:
     """Change a memory; what is left out stays as it is.
 
@@ -191,17 +168,7 @@ def update(
     key, and null removes one.
     """
     return services.update_memory(
-        caller=caller,
-        memory_id=id,
-        title=title,
-        content=content,
-        context=context,
-        type=type,
-        stack=stack,
-        difficulty=difficulty,
-        tags=tags,
-        paths=paths,
-        metadata=metadata,
+        caller=caller, memory_id=id, title=title, content=content, context=context, type=type, **details
     )
 
 
@@ -253,36 +220,14 @@ def restore(caller: Caller, id: Id, revision: Number) -> services.UpdateAnswer:
     example={"context": "shop", "type": "reference", "limit": 10},
     also_known_as=("list_memories", "list_digests"),
 )
-def list_(
-    caller: Caller,
-    context: InContext | None = None,
-    type: OfType | None = None,
-    stack: OnStack | None = None,
-    difficulty: Annotated[DifficultyWord, About("Of this difficulty.")] | None = None,
-    tags: WithAnyTag | None = None,
-    by: ByAgent | None = None,
-    limit: Limit = 20,
-    cursor: Cursor | None = None,
-    stale: OnlyStale | None = None,
-) -> Listing:
+def list_(caller: Caller, **filters: Unpack[MemoryFilters]) -> Listing:
     """Memories that pass every filter, newest first, by their digests.
 
     `tags`: any of them; security finds security/tls, too, as do the globs sec*, security/* and
     {api,security}. `stale`: true, only those whose files changed since; false, only the others. Contents are
     read with get.
     """
-    return list_memories(
-        caller.project_id,
-        context=context,
-        type=type,
-        stack=stack,
-        difficulty=difficulty,
-        tags=tags,
-        by=by,
-        limit=limit,
-        cursor=cursor,
-        stale=stale,
-    )
+    return list_memories(caller.project_id, **filters)
 
 
 @action(
