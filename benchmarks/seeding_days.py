@@ -152,8 +152,8 @@ class SmallWork:
             caller=caller,
             content=texts.value(self.random),
             source="mcp",
-            caused_by=self.random.choice(self.snapshots[-20:]) if self.snapshots else None,
-            session=saved["session"],
+            caused_by=str(self.random.choice(self.snapshots[-20:])) if self.snapshots else None,
+            session=str(saved["session"]),
         )
         self.snapshots.append(snapshot["id"])
         if hour % 24 == 0:

@@ -167,7 +167,7 @@ class RowWriter:
             source="claude-code",
             summary=row.title,
             action_type=row.type,
-            caused_by=int(self.refs[row.cause].rpartition(":")[2]) if row.cause else None,
+            caused_by=self.refs[row.cause] if row.cause else None,
             dependencies=[],
             tags=list(row.tags),
         )

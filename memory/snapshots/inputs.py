@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any, TypedDict, Unpack
+from typing import Annotated, Any, TypedDict, Unpack
 
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import InvalidInput, shown
@@ -19,10 +19,12 @@ from ctxhub.core.kit.inputs import (
     read_id,
     refuse_secret,
 )
+from ctxhub.core.kit.limits import MOST_ENTRIES, OPTIONAL_WORD, REF
 from ctxhub.core.kit.metadata import changed_metadata
 from ctxhub.core.text.graphemes import breaks
 from ctxhub.core.text.sentences import LOOKED_AT, in_one_line, paragraphs, sentence_at, shortened
 from ctxhub.core.text.token_count import count_tokens
+from ctxhub.toolbox.argument_types import About, AsIds, IdOf, Number, Object, Ref, Says, Word, Words
 from memory.snapshots.models import SOURCE_LENGTH, ActionType
 
 SUMMARY_CHARACTERS = 200
@@ -49,20 +51,27 @@ def _cut(line: str) -> str:
 
 
 VIEWS = ("historian", "prophet", "archaeologist", "minimalist", "auditor")
-SnapshotId = int | str
-"""17, "17" or snapshot:17."""
+Id = Annotated[Number, IdOf("snapshot")]
+ActionWord = Annotated[Word, Says("conversation|decision|file_edit|tool_use|research")]
+CAUSED_BY = "What it follows from: a snapshot's id, or the ref of anything."
+RESTS_ON = "What it rests on besides its cause; [] none. Left out: your last 5 of an hour."
+FITTING_TAGS = "Left out: at most 5 tags of the project that the content is about; [] none."
 
 
 class SnapshotArguments(TypedDict, total=False):
-    """The arguments of a snapshot except its content and source. None and absent are the same."""
+    """The arguments of a snapshot except its content. None and absent are the same."""
 
-    summary: str | None
-    action_type: str | int | None
-    rationale: str | None
-    caused_by: SnapshotId | None
-    dependencies: Sequence[SnapshotId] | None
-    tags: Sequence[str] | None
-    metadata: Mapping[str, Any] | None
+    summary: Annotated[str, About("Left out: its first sentences.")] | None
+    action_type: Annotated[ActionWord, About("Left out: conversation.")] | None
+    rationale: Annotated[str, About("Why it was done.")] | None
+    caused_by: (
+        Annotated[Ref, About("What it follows from: a snapshot's id, or the ref of anything.", REF)] | None
+    )
+    dependencies: Annotated[list[Id], AsIds, About(RESTS_ON, MOST_ENTRIES)] | None
+    tags: Annotated[Words, About(FITTING_TAGS)] | None
+    source: Annotated[str, About("Where it comes from; left out: mcp or api.", OPTIONAL_WORD)] | None
+    metadata: Object | None
+    session: Annotated[Ref, About("A session's id or your name for it.")] | None
 
 
 @frozen
@@ -90,9 +99,7 @@ class SnapshotFields:
         return self.caused_by if isinstance(self.caused_by, int) else None
 
 
-def clean_snapshot(
-    caller: Caller, *, content: str, source: str, **rest: Unpack[SnapshotArguments]
-) -> SnapshotFields:
+def clean_snapshot(caller: Caller, *, content: str, **rest: Unpack[SnapshotArguments]) -> SnapshotFields:
     """Validate everything that needs no database. Raises InvalidInput.
 
     Where an argument is absent, metadata may say action_type, rationale, caused_by and dependencies.
@@ -114,7 +121,7 @@ def clean_snapshot(
         cause_argument=cause_argument,
         dependencies=_clean_dependencies(*said.of("dependencies")),
         tags=_clean_tags(rest.get("tags"), caller),
-        source=clean_source(source, caller),
+        source=clean_source(rest.get("source") or "mcp", caller),
         metadata=metadata,
     )
 

@@ -18,7 +18,7 @@ from ctxhub.core.kit.errors import NotFound, shown
 from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.kit.inputs import clean_choice, clean_moment, clean_name, clean_query, read_id
 from ctxhub.core.kit.listing import COUNTED_TO, Listing, preview
-from ctxhub.core.kit.pages import Condition, Filter, ListPlan, Page, any_of, few_linked, lead
+from ctxhub.core.kit.pages import Condition, Filter, ListPlan, any_of, few_linked, lead
 from ctxhub.core.kit.tool_names import operation
 from ctxhub.core.links import Head, ObjectKey
 from ctxhub.core.search.alternatives import parse_filter
@@ -28,9 +28,23 @@ from ctxhub.core.search.matches import read_object_ids
 from ctxhub.core.text.sentences import in_one_line
 from ctxhub.core.vocabulary.names import find_vocabulary, ids_of
 from ctxhub.core.vocabulary.tag_filters import TagFilter, read_tag_filters
-from ctxhub.toolbox.argument_types import About, Author, RowsOf, Time, one_of
+from ctxhub.toolbox.argument_types import (
+    SINCE,
+    About,
+    Author,
+    ByAgent,
+    Cursor,
+    Limit,
+    RowsOf,
+    Says,
+    Time,
+    WithAnyTag,
+    Word,
+    one_of,
+)
 from memory.predictions.predictions import prediction_of
 from memory.snapshots.causes import Linked, Links, read_links_of
+from memory.snapshots.inputs import ActionWord
 from memory.snapshots.models import ActionType, Tier
 from memory.snapshots.rows import LISTED, SNAPSHOTS, SnapshotRow, action_word
 from memory.snapshots.tiers import read_touched_ids, tier_of, tier_range, touched_between
@@ -240,29 +254,29 @@ ORDER = ("-created_at", "-id")
 FEW = COUNTED_TO  # With more matches than this, any index scan soon finds enough of them.
 
 
+TierWord = Annotated[Word, Says("active|recent|archived|expired", in_description=False)]
+ALL_WORDS = 'All these words are in it: summary, rationale, content, tags. "A phrase", -not, prefix*.'
+
+
 class SnapshotFilters(TypedDict, total=False):
-    """The arguments of `snapshot list` that filter. None and "" are absent."""
+    """What `snapshot list` takes, before validation. None and "" are absent."""
 
-    action_type: str | int | None
-    tier: str | int | None
-    tags: Sequence[str] | None
-    by: str | None
-    since: str | None
-    until: str | None
-    text: str | None
+    action_type: Annotated[ActionWord, About("Of this kind of action.")] | None
+    tier: Annotated[TierWord, About("Last read within 1 h, 24 h, 30 days, or longer ago.")] | None
+    tags: WithAnyTag | None
+    by: ByAgent | None
+    since: Annotated[str, About(f"Saved since. {SINCE}")] | None
+    until: Annotated[str, About(f"Saved before. {SINCE}")] | None
+    text: Annotated[str, About(ALL_WORDS)] | None
+    limit: Limit
+    cursor: Cursor | None
 
 
-def find_snapshots(
-    project_id: int, *, limit: int = 20, cursor: str | None = None, **filters: Unpack[SnapshotFilters]
-) -> Page[SnapshotRow]:
-    """A page of the snapshots that pass every filter, without contents, and their total."""
+def list_snapshots(project_id: int, **filters: Unpack[SnapshotFilters]) -> Listing:
+    """A page of the snapshots that pass every filter, newest first, without contents, and their total."""
     plan = _plan(project_id, filters, clock.now())
-    return SNAPSHOTS.page(project_id, plan, limit=limit, cursor=cursor, names=LISTED)
-
-
-def list_snapshots(project_id: int, **query: Any) -> Listing:
-    """The list, newest first."""
-    page = find_snapshots(project_id, **query)
+    limit, cursor = filters.get("limit", 20), filters.get("cursor")
+    page = SNAPSHOTS.page(project_id, plan, limit=limit, cursor=cursor, names=LISTED)
     rows = list_rows(project_id, page.rows)
     return Listing(COLUMNS, rows, next=page.next, extra=page.total, cursor_after=page.cursor_after)
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence, Set
 from datetime import datetime, timedelta
 from functools import lru_cache
-from typing import Annotated, Any, NotRequired
+from typing import Annotated, NotRequired, Unpack
 
 # pydantic writes the answer's schema, and wants this TypedDict before Python 3.12.
 from typing_extensions import TypedDict
@@ -21,7 +21,7 @@ from ctxhub.core.vocabulary.names import Vocabulary, find_vocabulary, register_a
 from ctxhub.toolbox.argument_types import About
 from memory.snapshots.causes import count_dependents, insert_dependencies, read_known_ids, read_newest_ids
 from memory.snapshots.history import HISTORY
-from memory.snapshots.inputs import SnapshotFields, SnapshotId, clean_snapshot, summary_of
+from memory.snapshots.inputs import SnapshotArguments, SnapshotFields, clean_snapshot, summary_of
 from memory.snapshots.models import Tier
 from memory.snapshots.queries import TierLabel, get_snapshot, unknown_snapshot
 from memory.snapshots.queries import count_dependents as count_all_dependents
@@ -81,39 +81,15 @@ class DeleteAnswer(TypedDict):
     children: Annotated[int, About("How many snapshots named it as their cause or dependency.")]
 
 
-def save_snapshot(
-    *,
-    caller: Caller,
-    content: str,
-    source: str,
-    summary: str | None = None,
-    action_type: str | int | None = None,
-    rationale: str | None = None,
-    caused_by: SnapshotId | None = None,
-    dependencies: Sequence[SnapshotId] | None = None,
-    tags: Sequence[str] | None = None,
-    metadata: Mapping[str, Any] | None = None,
-    session: str | int | None = None,
-) -> SaveAnswer:
+def save_snapshot(*, caller: Caller, content: str, **rest: Unpack[SnapshotArguments]) -> SaveAnswer:
     """Store a snapshot, in the session of the call.
 
     Absent: the summary is made of the content, tags are those of the project that the content is about,
     dependencies the agent's last 5 snapshots of an hour. `caused_by`: a snapshot, or the ref of anything
     else, on which it then depends by a relationship. Raises NotFound for an unknown cause or dependency.
     """
-    caller = caller.in_session(session)
-    fields = clean_snapshot(
-        caller,
-        content=content,
-        source=source,
-        summary=summary,
-        action_type=action_type,
-        rationale=rationale,
-        caused_by=caused_by,
-        dependencies=dependencies,
-        tags=tags,
-        metadata=metadata,
-    )
+    caller = caller.in_session(rest.get("session"))
+    fields = clean_snapshot(caller, content=content, **rest)
     wanted = find_tags(caller.project_id, fields.content) if fields.tags is None else fields.tags
     made = fields.summary or summary_of(fields.content)
     with write_transaction(caller.project_id):

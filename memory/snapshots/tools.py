@@ -1,37 +1,29 @@
 """The tool `snapshot` and its actions on snapshots."""
 
-from typing import Annotated, cast
+from typing import Annotated, Unpack, cast
 
 from ctxhub.core.given import give_ref
 from ctxhub.core.hub import links
 from ctxhub.core.hub.partial_reads import Opened, Reading, clean_requested_lines, only
 from ctxhub.core.kit.caller import Caller
-from ctxhub.core.kit.limits import CONTENT, MOST_ENTRIES, OPTIONAL_WORD, QUESTION, REF
+from ctxhub.core.kit.limits import CONTENT, QUESTION, REF
 from ctxhub.core.kit.listing import AnyObject, Fitting, Listing
 from ctxhub.toolbox.actions import action, tool
 from ctxhub.toolbox.argument_types import (
-    SINCE,
     UNDECLARED,
     About,
-    AsIds,
-    ByAgent,
     Cursor,
-    IdOf,
     Limit,
     Lines,
     Number,
-    Object,
     Ref,
     Says,
     Tail,
-    WithAnyTag,
-    Word,
-    Words,
 )
 from memory.snapshots import reads, services
 from memory.snapshots.graph import MOST_NODES, GraphAnswer, find_graph, list_chain, list_impact
-from memory.snapshots.inputs import clean_start
-from memory.snapshots.queries import Reasons, list_snapshots, reasons_item, snapshot_item
+from memory.snapshots.inputs import Id, SnapshotArguments, clean_start
+from memory.snapshots.queries import Reasons, SnapshotFilters, list_snapshots, reasons_item, snapshot_item
 from memory.snapshots.reads import MOST_LOADED, search_rows
 
 tool(
@@ -40,13 +32,7 @@ tool(
     otherwise=[({"content"}, "save"), ({"query"}, "search"), ({"id"}, "why"), (set(), "load")],
 )
 
-Id = Annotated[Number, IdOf("snapshot")]
-ActionWord = Annotated[Word, Says("conversation|decision|file_edit|tool_use|research")]
-TierWord = Annotated[Word, Says("active|recent|archived|expired", in_description=False)]
 ViewWord = Annotated[str, Says("historian|prophet|archaeologist|minimalist|auditor", in_description=False)]
-ALL_WORDS = 'All these words are in it: summary, rationale, content, tags. "A phrase", -not, prefix*.'
-RESTS_ON = "What it rests on besides its cause; [] none. Left out: your last 5 of an hour."
-FITTING_TAGS = "Left out: at most 5 tags of the project that the content is about; [] none."
 
 
 @action(
@@ -64,16 +50,7 @@ FITTING_TAGS = "Left out: at most 5 tags of the project that the content is abou
 def save(
     caller: Caller,
     content: Annotated[str, About("Kept whole; credentials in it are masked.", CONTENT)],
-    summary: Annotated[str, About("Left out: its first sentences.")] | None = None,
-    action_type: Annotated[ActionWord, About("Left out: conversation.")] | None = None,
-    rationale: Annotated[str, About("Why it was done.")] | None = None,
-    caused_by: Annotated[Ref, About("What it follows from: a snapshot's id, or the ref of anything.", REF)]
-    | None = None,
-    dependencies: Annotated[list[Id], AsIds, About(RESTS_ON, MOST_ENTRIES)] | None = None,
-    tags: Annotated[Words, About(FITTING_TAGS)] | None = None,
-    source: Annotated[str, About("Where it comes from; left out: mcp or api.", OPTIONAL_WORD)] | None = None,
-    metadata: Object | None = None,
-    session: Annotated[Ref, About("A session's id or your name for it.")] | None = None,
+    **rest: Unpack[SnapshotArguments],
 ) -> services.SaveAnswer:
     """Keep a moment of your work: what you did, and why.
 
@@ -83,19 +60,7 @@ def save(
     project has and the content is about. metadata may say action_type, rationale, caused_by and dependencies
     instead. A credential in the content is masked: `masked` counts them.
     """
-    return services.save_snapshot(
-        caller=caller,
-        content=content,
-        source=source or "mcp",
-        summary=summary,
-        action_type=action_type,
-        rationale=rationale,
-        caused_by=caused_by,
-        dependencies=dependencies,
-        tags=tags,
-        metadata=metadata,
-        session=session,
-    )
+    return services.save_snapshot(caller=caller, content=content, **rest)
 
 
 UP_TO_MOST_LOADED = {"minimum": 1, "maximum": MOST_LOADED}
@@ -139,36 +104,14 @@ def search(
     example={"action_type": "decision", "tier": "recent"},
     also_known_as=("get_snapshots",),
 )
-def list_(
-    caller: Caller,
-    action_type: Annotated[ActionWord, About("Of this kind of action.")] | None = None,
-    tier: Annotated[TierWord, About("Last read within 1 h, 24 h, 30 days, or longer ago.")] | None = None,
-    tags: WithAnyTag | None = None,
-    by: ByAgent | None = None,
-    since: Annotated[str, About(f"Saved since. {SINCE}")] | None = None,
-    until: Annotated[str, About(f"Saved before. {SINCE}")] | None = None,
-    text: Annotated[str, About(ALL_WORDS)] | None = None,
-    limit: Limit = 20,
-    cursor: Cursor | None = None,
-) -> Listing:
+def list_(caller: Caller, **filters: Unpack[SnapshotFilters]) -> Listing:
     """Snapshots that pass every filter, newest first.
 
     `tier`: last read, or saved, within 1 hour (active), 24 hours (recent), 30 days (archived) or longer ago.
     `tags`: any of them; `text`: all its words are in summary, rationale, content or tags ("a phrase", -not,
     prefix*); `since`, `until`: a time, a time ago ("7d") or an event cursor.
     """
-    return list_snapshots(
-        caller.project_id,
-        action_type=action_type,
-        tier=tier,
-        tags=tags,
-        by=by,
-        since=since,
-        until=until,
-        text=text,
-        limit=limit,
-        cursor=cursor,
-    )
+    return list_snapshots(caller.project_id, **filters)
 
 
 @action("snapshot", "get", example={"id": 17}, also_known_as=("get_snapshot", "read"))

@@ -154,7 +154,7 @@ def a_session(ada: Caller) -> None:
         files=[{"path": "a.py", "hash": "1"}],
         branch="main",
     )["session"]
-    save_snapshot(caller=ada, content="One.", source="mcp", session=first)
+    save_snapshot(caller=ada, content="One.", source="mcp", session=str(first))
     save_session(caller=ada, parent=first, summary="s")
 
 

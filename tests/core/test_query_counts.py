@@ -153,12 +153,13 @@ def fill_sessions(caller: Caller, count: int) -> None:
 
 def fill_snapshots(caller: Caller, count: int) -> None:
     """Snapshots of which each causes the next one, as many that rest on the first, and expired ones."""
-    first = cause = None
+    first: int | None = None
+    cause: int | None = None
     for n in range(count):
         tags = ["api", f"t{n}"]
-        cause = save_snapshot(caller=caller, content=f"new {n}", source="mcp", caused_by=cause, tags=tags)[
-            "id"
-        ]
+        caused_by = f"snapshot:{cause}" if cause else None
+        saved = save_snapshot(caller=caller, content=f"new {n}", source="mcp", caused_by=caused_by, tags=tags)
+        cause = saved["id"]
         first = first or cause
         save_snapshot(caller=caller, content=f"effect {n}", source="mcp", dependencies=[first])
     long_ago = clock.now() - timedelta(days=365)

@@ -65,7 +65,7 @@ def test_a_snapshot_stores_all_fields(ada: Caller, clock: time_machine.Traveller
         action_type="Decision",
         rationale="Speed.",
         caused_by=f"snapshot:{cause}",
-        dependencies=[str(other), other],
+        dependencies=[other, other],
         tags=["shop", "API"],
         source="the editor",
         metadata={"files": ["a.py"], "gone": None},
