@@ -280,8 +280,8 @@ class Example:
     priority: str
     is_active: bool
     layer: str | None
-    tags: Sequence[str]
-    scopes: Sequence[str]
+    tags: list[str]
+    scopes: list[str]
     agent: str
     at: datetime
 

@@ -1,6 +1,6 @@
 """Lists of decisions: filters, orders, cursors and pages."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -252,8 +252,8 @@ class Example:
     status: str
     version: str
     layer: str | None
-    tags: Sequence[str]
-    scopes: Sequence[str]
+    tags: list[str]
+    scopes: list[str]
     agent: str
     at: datetime
 

@@ -106,8 +106,8 @@ def test_keys_differ_by_case(ada: Caller) -> None:
     assert set_decision(caller=ada, key="api", value="b")["result"] == "created"
 
 
-@pytest.mark.parametrize("status", ["draft", "Draft", " DRAFT ", "3", 3])
-def test_a_status_is_a_word_in_any_case_or_its_number(ada: Caller, status: str | int) -> None:
+@pytest.mark.parametrize("status", ["draft", "Draft", " DRAFT ", "3"])
+def test_a_status_is_a_word_in_any_case_or_its_number(ada: Caller, status: str) -> None:
     set_decision(caller=ada, key=KEY, value="JWT", status=status)
     assert item(ada)["status"] == "draft"
 
