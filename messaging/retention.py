@@ -152,7 +152,7 @@ def remind_agent(*, caller: Caller, agent: str) -> bool:
             text=f"Your acknowledgement is overdue: {refs}. {operation('message ack')} with ids {ids}.",
             to=[agent],
             reply_to=first,
-            priority=max(priority, Priority(URGENT).value),
+            priority=str(max(priority, Priority(URGENT).value)),
             payload={REMINDS_OF: ids},
         )
         return True

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from datetime import datetime
-from typing import Any
+from typing import Annotated, Any, TypedDict, Unpack
 
 from ctxhub.core.accounts.agents import author_id
 from ctxhub.core.events import waiting
@@ -16,6 +16,18 @@ from ctxhub.core.kit.inputs import clean_choice, clean_limit, clean_moment
 from ctxhub.core.kit.listing import COUNTED_TO, Listing, make_cursor, read_cursor
 from ctxhub.core.kit.priority import Priority
 from ctxhub.core.kit.sql import Selected
+from ctxhub.toolbox.argument_types import (
+    SINCE,
+    About,
+    ByAgentUndeclared,
+    Cursor,
+    Default,
+    Limit,
+    Number,
+    Says,
+    Word,
+)
+from messaging.messages.inputs import TYPES
 from messaging.messages.models import URGENT
 from messaging.messages.queries import clean_state
 from messaging.messages.rows import IN_INBOX, MESSAGES, MessageRow
@@ -226,34 +238,54 @@ def find_inbox(
     return read_inbox(InboxQuery(project_id, folded, now, unread=unread), limit, after)
 
 
-def list_inbox(
-    caller: Caller,
-    *,
-    unread: bool = True,
-    priority: str | int | None = None,
-    type: str | int | None = None,  # The contract's name.
-    state: str | int | None = None,
-    by: str | None = None,
-    since: str | None = None,
-    limit: int = 20,
-    cursor: str | None = None,
-    has_mailbox: bool = True,
-) -> Listing:
+InState = Annotated[
+    Word,
+    Says("open|claimed|done", in_description=False),
+    About("Requests in this state; an expired claim is open."),
+]
+WaitSeconds = Annotated[
+    Number,
+    Default(0),
+    About(
+        "Answer when something arrives, or after so many seconds.",
+        {"minimum": 0, "maximum": waiting.LONGEST_SECONDS},
+    ),
+]
+
+
+class InboxFilters(TypedDict, total=False):
+    """What an inbox is limited to, before validation."""
+
+    unread: Annotated[bool, Default(True), About("Left out: true. False: also what you have read.")]
+    priority: Annotated[Word, About("Of exactly this priority.", {"enum": Priority.labels})] | None
+    type: Annotated[Word, About("Of this type.", TYPES)] | None  # The contract's name.
+    state: InState | None
+    by: ByAgentUndeclared | None
+    since: Annotated[str, About(f"Sent since. {SINCE}")] | None
+    limit: Limit
+    cursor: Cursor | None
+
+
+class InboxArguments(InboxFilters, total=False):
+    wait_seconds: WaitSeconds
+
+
+def list_inbox(caller: Caller, *, has_mailbox: bool = True, **filters: Unpack[InboxFilters]) -> Listing:
     """The messages to the caller's agent with full texts, urgent first, then newest.
 
     The column `ack` is true while an acknowledgement is awaited. `by`: the sender. `since` compares the time.
     An agent without a mailbox sees the messages to everyone that opening it delivers: see open_mailbox.
     """
-    limit = clean_limit(limit)
+    limit, cursor, since = clean_limit(filters.get("limit", 20)), filters.get("cursor"), filters.get("since")
     query = InboxQuery(
         caller.project_id,
         caller.agent.casefold(),
         clock.now(),
-        unread=unread,
-        type=clean_choice(type, MessageType, "type") if type else None,
-        state=clean_state(state) if state else None,
-        priority=clean_choice(priority, Priority, "priority") if priority else None,
-        sender_id=author_id(caller.project_id, by) if by else None,
+        unread=filters.get("unread", True),
+        type=clean_choice(value, MessageType, "type") if (value := filters.get("type")) else None,
+        state=clean_state(value) if (value := filters.get("state")) else None,
+        priority=clean_choice(value, Priority, "priority") if (value := filters.get("priority")) else None,
+        sender_id=author_id(caller.project_id, by) if (by := filters.get("by")) else None,
         since=waiting.at_first_run(lambda: moment_of(caller.project_id, clean_moment(since, "since"))),
         has_mailbox=has_mailbox,
     )
@@ -273,11 +305,13 @@ def list_inbox(
     )
 
 
-def wait_for_inbox(caller: Caller, *, wait_seconds: int = 0, **query: Any) -> Listing:
+def wait_for_inbox(
+    caller: Caller, *, has_mailbox: bool, wait_seconds: int = 0, **filters: Unpack[InboxFilters]
+) -> Listing:
     """Like `list_inbox`, but an empty inbox waits up to `wait_seconds` (60 at most) for a message."""
     seconds = waiting.clean_seconds(wait_seconds)
     after = latest_cursor(caller.project_id).event_id if seconds else 0
-    listing = list_inbox(caller, **query)
+    listing = list_inbox(caller, has_mailbox=has_mailbox, **filters)
     if seconds and not listing.rows:
         waiting.wait_for_news(caller, seconds, after=after, nouns=frozenset({"message"}))
     return listing

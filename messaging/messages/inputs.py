@@ -3,7 +3,7 @@
 import re
 from collections.abc import Collection, Sequence
 from datetime import timedelta
-from typing import Any, Unpack
+from typing import Annotated, Any, Unpack
 
 from typing_extensions import TypedDict
 
@@ -12,7 +12,9 @@ from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import InvalidInput, shown
 from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.kit.inputs import MAX_LIMIT, clean_agent, clean_choice, clean_json, clean_names, clean_text
+from ctxhub.core.kit.limits import WORD
 from ctxhub.core.kit.priority import Priority
+from ctxhub.toolbox.argument_types import About, Agents, Default, IdOf, Json, Number, Says, Text, Word
 from messaging.models import MessageType
 
 LONGEST_ACK = timedelta(days=30)
@@ -22,16 +24,26 @@ _SPAN = re.compile(r"(\d{1,6})\s*([smhdw])", re.ASCII)
 _UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 
 
-class MessageArguments(TypedDict, total=False):
-    """Arguments of `send` besides the text. `to` None or missing: everyone; in a reply, the sender."""
+TYPES = {"enum": MessageType.labels}  # In the order of their numbers.
+TypeWord = Annotated[
+    Word,
+    Says("info|request|warning|decision"),
+    About("Left out: info. A request is what one agent claims.", TYPES),
+]
+PriorityWord = Annotated[Word, Says("low|medium|high|critical")]
+Id = Annotated[Number, IdOf("message")]
 
-    to: Sequence[str] | None
-    type: str | int
-    priority: str | int
-    payload: Any
-    reply_to: int | None
-    ack: bool
-    ack_within: str | None
+
+class MessageArguments(TypedDict, total=False):
+    """The arguments of `send` besides the text."""
+
+    to: Annotated[Agents, About("Left out: everyone; in a reply, who wrote.", WORD)] | None
+    type: TypeWord
+    priority: Annotated[PriorityWord, About("Left out: medium.")]
+    payload: Annotated[Json, About("Any JSON.")] | None
+    reply_to: Annotated[Id, About("The id of what it answers.")] | None
+    ack: Annotated[bool, Default(False), About("Each recipient is to acknowledge it.")]
+    ack_within: Annotated[Text, About('"2h": until when. Implies ack.')] | None
 
 
 @frozen

@@ -1,38 +1,29 @@
 """The tool `message`: mail between agents."""
 
-from typing import Annotated
+from typing import Annotated, Unpack
 
-from ctxhub.core.events.waiting import LONGEST_SECONDS
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.inputs import MAX_LIMIT
-from ctxhub.core.kit.limits import REF, REQUIRED_TEXT, WORD
+from ctxhub.core.kit.limits import REF, REQUIRED_TEXT
 from ctxhub.core.kit.listing import Listing
-from ctxhub.core.kit.priority import Priority
 from ctxhub.core.kit.unset import UNSET, Unset, if_set
 from ctxhub.toolbox.actions import action, tool
 from ctxhub.toolbox.argument_types import (
-    SINCE,
     About,
-    Agents,
     AsIds,
-    ByAgentUndeclared,
     Cursor,
-    IdOf,
     InMinutes,
     Items,
-    Json,
     Limit,
     Number,
     Refs,
-    Says,
-    Text,
-    Word,
     also_called,
 )
 from ctxhub.toolbox.batch_writes import BatchAnswer
 from ctxhub.toolbox.batches import checked_items
-from messaging.messages import inbox as inboxes
 from messaging.messages import queries, services
+from messaging.messages.inbox import InboxArguments, wait_for_inbox
+from messaging.messages.inputs import Id, MessageArguments
 from messaging.messages.requests import (
     LONGEST_MINUTES,
     ClaimAnswer,
@@ -47,7 +38,6 @@ from messaging.messages.services import (
     open_mailbox,
     read_messages_of,
 )
-from messaging.models import MessageType
 
 tool(
     "message",
@@ -55,30 +45,9 @@ tool(
     otherwise=[({"text"}, "send"), (set(), "inbox")],
 )
 
-TYPES = {"enum": MessageType.labels}  # In the order of their numbers.
 UP_TO_200 = {"minItems": 1, "maxItems": MAX_LIMIT}
 
-TypeWord = Annotated[
-    Word,
-    Says("info|request|warning|decision"),
-    About("Left out: info. A request is what one agent claims.", TYPES),
-]
-OfType = Annotated[Word, About("Of this type.", TYPES)]
-PriorityWord = Annotated[Word, Says("low|medium|high|critical")]
-Id = Annotated[Number, IdOf("message")]
 Ids = Annotated[list[Id], AsIds, About(items={"minimum": 1})]
-InState = Annotated[
-    Word,
-    Says("open|claimed|done", in_description=False),
-    About("Requests in this state; an expired claim is open."),
-]
-WaitSeconds = Annotated[
-    Number,
-    About(
-        "Answer when something arrives, or after so many seconds.",
-        {"minimum": 0, "maximum": LONGEST_SECONDS},
-    ),
-]
 Minutes = Annotated[
     Number, InMinutes, About("1 to 1440; left out: 30.", {"minimum": 1, "maximum": LONGEST_MINUTES})
 ]
@@ -94,13 +63,7 @@ Minutes = Annotated[
 def send(
     caller: Caller,
     text: Annotated[str, About(schema=REQUIRED_TEXT)],
-    to: Annotated[Agents, About("Left out: everyone; in a reply, who wrote.", WORD)] | None = None,
-    type: TypeWord = "info",  # The contract's name.
-    priority: Annotated[PriorityWord, About("Left out: medium.")] = "medium",
-    payload: Annotated[Json, About("Any JSON.")] | None = None,
-    reply_to: Annotated[Id, About("The id of what it answers.")] | None = None,
-    ack: Annotated[bool, About("Each recipient is to acknowledge it.")] = False,
-    ack_within: Annotated[Text, About('"2h": until when. Implies ack.')] | None = None,
+    **rest: Unpack[MessageArguments],
 ) -> services.SendAnswer:
     """Write to some agents, or to everyone: leave `to` out.
 
@@ -109,17 +72,7 @@ def send(
     `unknown` in the answer names recipients never seen here: check their spelling. "ada, ben" in `to` are two
     agents, "@ada" is ada. `payload`: any JSON.
     """
-    return services.send_message(
-        caller=caller,
-        text=text,
-        to=to,
-        type=type,
-        priority=priority,
-        payload=payload,
-        reply_to=reply_to,
-        ack=ack,
-        ack_within=ack_within,
-    )
+    return services.send_message(caller=caller, text=text, **rest)
 
 
 @action(
@@ -149,36 +102,13 @@ def send_batch(
     example={"priority": "high", "limit": 10},
     also_known_as=("get_messages", "get", "list", "receive", "messages"),
 )
-def inbox(
-    caller: Caller,
-    unread: Annotated[bool, About("Left out: true. False: also what you have read.")] = True,
-    priority: Annotated[Word, About("Of exactly this priority.", {"enum": Priority.labels})] | None = None,
-    type: OfType | None = None,  # The contract's name.
-    state: InState | None = None,
-    by: ByAgentUndeclared | None = None,
-    since: Annotated[str, About(f"Sent since. {SINCE}")] | None = None,
-    limit: Limit = 20,
-    cursor: Cursor | None = None,
-    wait_seconds: WaitSeconds = 0,
-) -> Listing:
+def inbox(caller: Caller, **filters: Unpack[InboxArguments]) -> Listing:
     """What is addressed to you, urgent first, then newest; unread false: also what you have read.
 
     The list marks nothing: `read` what you have dealt with. `to` null is everyone; `ack` true: they wait for
     your `ack`. `state` is of requests. `wait_seconds` (0 to 60): come back as soon as something arrives.
     """
-    return inboxes.wait_for_inbox(
-        caller,
-        has_mailbox=open_mailbox(caller),
-        unread=unread,
-        priority=priority,
-        type=type,
-        state=state,
-        by=by,
-        since=since,
-        limit=limit,
-        cursor=cursor,
-        wait_seconds=wait_seconds,
-    )
+    return wait_for_inbox(caller, has_mailbox=open_mailbox(caller), **filters)
 
 
 @action(

@@ -11,7 +11,6 @@ from ctxhub.core.events.working_time import moment_before
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import InvalidInput
 from ctxhub.core.kit.frozen import frozen
-from ctxhub.core.kit.priority import Priority
 from ctxhub.importers.shared.batching import batches
 from ctxhub.importers.shared.normalising import Normaliser
 from ctxhub.importers.shared.report import Report
@@ -75,7 +74,7 @@ def _cleaned(caller: Caller, old: OldMessage, normaliser: Normaliser) -> NewMess
         text=str(old.text) if has_text else _as_text(old.payload),
         to=None if old.to is None else [old.to],
         type=old.type,
-        priority=Priority.MEDIUM if old.priority is None else old.priority,
+        priority="medium" if old.priority is None else old.priority,
         payload=old.payload if has_text else None,
     )
     return NewMessage(sender, fields.to[0] if fields.to else None, fields, old.is_read, old.at)
