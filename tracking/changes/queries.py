@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
-from typing import Annotated, Any
+from typing import Annotated, Any, Unpack
 
 from typing_extensions import TypedDict
 
@@ -12,6 +12,7 @@ from ctxhub.core.kit import clock, sql
 from ctxhub.core.kit.clock import format_time
 from ctxhub.core.kit.errors import NotFound, shown
 from ctxhub.core.kit.inputs import clean_choice, clean_limit, clean_moment, clean_name
+from ctxhub.core.kit.limits import OPTIONAL_PATH
 from ctxhub.core.kit.listing import Listing, make_cursor, preview, read_cursor
 from ctxhub.core.kit.pages import Condition
 from ctxhub.core.paths.bearing import bear_on, bears_on
@@ -21,7 +22,18 @@ from ctxhub.core.paths.reading import reader_in
 from ctxhub.core.text.glob_syntax import is_exempting, not_exempting
 from ctxhub.core.text.globs import is_glob
 from ctxhub.core.vocabulary.names import find_vocabulary
-from ctxhub.toolbox.argument_types import Time, one_of
+from ctxhub.toolbox.argument_types import (
+    NAMES_FILES,
+    SINCE,
+    About,
+    ByAgent,
+    Cursor,
+    InLayer,
+    Limit,
+    Time,
+    Word,
+    one_of,
+)
 from tracking.changes import rows
 from tracking.changes.rows import CHANGES, ChangeQuery, ChangeRow
 from tracking.files.paths import clean_filter
@@ -48,30 +60,35 @@ class Change(TypedDict):
     at: Time
 
 
-def list_changes(
-    project_id: int,
-    *,
-    path: str | None = None,
-    by: str | None = None,
-    layer: str | None = None,
-    change: str | int | None = None,
-    since: str | None = None,
-    limit: int = 20,
-    cursor: str | None = None,
-) -> Listing:
+GLOB = "A path, or a glob: `src/*.py`, `src/**`, `src/` for everything below."
+
+
+class ChangeFilters(TypedDict, total=False):
+    """What `file changes` takes, before validation."""
+
+    path: Annotated[str, NAMES_FILES, About(GLOB, OPTIONAL_PATH)] | None
+    by: ByAgent | None
+    layer: InLayer | None
+    change: Annotated[Word, About("Only such changes.", {"enum": ChangeKind.labels})] | None
+    since: Annotated[str, About(f"Made since. {SINCE} Without any filter: the last hour.")] | None
+    limit: Limit
+    cursor: Cursor | None
+
+
+def list_changes(project_id: int, **filters: Unpack[ChangeFilters]) -> Listing:
     """Changes that pass every filter, newest first; without a filter those of the last hour.
 
     `path` is one path or a glob. Rows id, path, change, by, layer, description, at.
     """
-    limit = clean_limit(limit)
-    after, window_start = _read_cursor(cursor) if cursor else (None, None)
+    limit = clean_limit(filters.get("limit", 20))
+    after, window_start = _read_cursor(cursor) if (cursor := filters.get("cursor")) else (None, None)
     moment: datetime | None = None
-    if not (path or by or layer or change or since):
+    if not any(filters.get(name) for name in ("path", "by", "layer", "change", "since")):
         # Later pages keep the time window of the first one.
         moment = window_start = window_start or clock.now() - RECENT
     else:
-        window_start, moment = None, moment_of(project_id, clean_moment(since, "since"))
-    query = _build_query(project_id, moment, path=path, by=by, layer=layer, change=change)
+        window_start, moment = None, moment_of(project_id, clean_moment(filters.get("since"), "since"))
+    query = _build_query(project_id, moment, filters)
     found = rows.list_changes(query, limit + 1, after) if query else []
 
     def cursor_after(count: int) -> str:
@@ -218,22 +235,14 @@ def _read_cursor(cursor: str) -> tuple[tuple[datetime, int], datetime | None]:
     return (at, row_id), None if window_start == NEVER else window_start
 
 
-def _build_query(
-    project_id: int,
-    since: datetime | None,
-    *,
-    path: str | None,
-    by: str | None,
-    layer: str | None,
-    change: str | int | None,
-) -> ChangeQuery | None:
+def _build_query(project_id: int, since: datetime | None, filters: ChangeFilters) -> ChangeQuery | None:
     """The filters as a query; None if they name an agent or file that does not exist: nothing matches."""
     conditions: list[Condition] = []
-    if change:
+    if change := filters.get("change"):
         conditions.append(("d.change = %s", [clean_choice(change, ChangeKind, "change").value]))
-    by = clean_name(by, "by") if by else ""
-    layer = clean_name(layer, "layer") if layer else ""
-    globs = clean_filter(path, reader=reader_in(project_id)) if path else ()
+    by = clean_name(by, "by") if (by := filters.get("by")) else ""
+    layer = clean_name(layer, "layer") if (layer := filters.get("layer")) else ""
+    globs = clean_filter(path, reader=reader_in(project_id)) if (path := filters.get("path")) else ()
     if by or layer:
         vocabulary = find_vocabulary(project_id, agent=by, layers=bool(layer))
         if layer:

@@ -1,20 +1,15 @@
 """The tool `file`, first part: file changes."""
 
-from typing import Annotated
+from typing import Annotated, Unpack
 
 from ctxhub.core.kit.caller import Caller
-from ctxhub.core.kit.limits import OPTIONAL_PATH, PATH
+from ctxhub.core.kit.limits import PATH
 from ctxhub.core.kit.listing import Listing
 from ctxhub.toolbox.actions import action, tool
 from ctxhub.toolbox.argument_types import (
     NAMES_FILES,
-    SINCE,
     About,
-    ByAgent,
-    Cursor,
-    InLayer,
     Items,
-    Limit,
     Number,
     OptionalWord,
     Says,
@@ -23,7 +18,7 @@ from ctxhub.toolbox.argument_types import (
 from ctxhub.toolbox.batch_writes import BatchAnswer
 from ctxhub.toolbox.batches import checked_items
 from tracking.changes import locks, services
-from tracking.changes.queries import list_changes
+from tracking.changes.queries import GLOB, ChangeFilters, list_changes
 
 tool(
     "file",
@@ -31,11 +26,8 @@ tool(
     otherwise=[({"path", "change"}, "record"), ({"paths"}, "lease"), (set(), "changes")],
 )
 
-CHANGES = "created|modified|deleted"
-GLOB = "A path, or a glob: `src/*.py`, `src/**`, `src/` for everything below."
 
-ChangeWord = Annotated[Word, Says(CHANGES)]
-OfChange = Annotated[Word, About("Only such changes.", {"enum": CHANGES.split("|")})]
+ChangeWord = Annotated[Word, Says("created|modified|deleted")]
 WithinSeconds = Annotated[
     Number,
     About("How long a change locks; left out: 300.", {"minimum": 1, "maximum": locks.LONGEST}),
@@ -94,31 +86,13 @@ def record_batch(
     example={"path": "src/api/*", "since": "2h"},
     also_known_as=("get_file_changes", "get", "list", "history", "recent_file_changes"),
 )
-def changes(
-    caller: Caller,
-    path: Annotated[str, NAMES_FILES, About(GLOB, OPTIONAL_PATH)] | None = None,
-    by: ByAgent | None = None,
-    layer: InLayer | None = None,
-    change: OfChange | None = None,
-    since: Annotated[str, About(f"Made since. {SINCE} Without any filter: the last hour.")] | None = None,
-    limit: Limit = 20,
-    cursor: Cursor | None = None,
-) -> Listing:
+def changes(caller: Caller, **filters: Unpack[ChangeFilters]) -> Listing:
     """Changes that pass every filter, newest first; without a filter those of the last hour.
 
     `path` may be a glob (src/api/*, src/**, src/ for everything below); `change` is created, modified or
     deleted; `since`: a time, a time ago ("7d") or an event cursor.
     """
-    return list_changes(
-        caller.project_id,
-        path=path,
-        by=by,
-        layer=layer,
-        change=change,
-        since=since,
-        limit=limit,
-        cursor=cursor,
-    )
+    return list_changes(caller.project_id, **filters)
 
 
 @action(

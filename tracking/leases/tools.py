@@ -18,7 +18,7 @@ from ctxhub.toolbox.argument_types import (
     Number,
     PathList,
 )
-from tracking.changes.tools import GLOB
+from tracking.changes.queries import GLOB
 from tracking.leases import services
 from tracking.leases.granting import MOST_MINUTES, LeaseAnswer, LeasedAnswer
 from tracking.leases.queries import list_leases
