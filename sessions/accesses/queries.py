@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any
+from typing import Annotated, Any, Unpack
 
 from django.db import connection
 
@@ -16,10 +16,22 @@ from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.clock import format_time
 from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.kit.inputs import clean_limit, clean_moment
+from ctxhub.core.kit.limits import OPTIONAL_PATH
 from ctxhub.core.kit.listing import COUNTED_TO, Listing, make_cursor, read_cursor, total_of
 from ctxhub.core.kit.pages import Condition
 from ctxhub.core.paths.reading import reader_in
-from ctxhub.toolbox.argument_types import Author, Time
+from ctxhub.toolbox.argument_types import (
+    NAMES_FILES,
+    SINCE,
+    About,
+    Author,
+    ByAgent,
+    Cursor,
+    Limit,
+    Ref,
+    Time,
+    Word,
+)
 from sessions.accesses.files import AccessLabel
 from sessions.accesses.inputs import clean_access
 from sessions.windows.calls import get_named
@@ -116,24 +128,26 @@ class ListedAccess(TypedDict):
     at: Time
 
 
-def list_accesses(
-    caller: Caller,
-    *,
-    path: str | None = None,
-    session: str | None = None,
-    access: str | int | None = None,
-    by: str | None = None,
-    since: str | None = None,
-    limit: int = 20,
-    cursor: str | None = None,
-) -> Listing:
+class AccessFilters(TypedDict, total=False):
+    """What `session accesses` takes, before validation."""
+
+    path: Annotated[str, NAMES_FILES, About("Of this file.", OPTIONAL_PATH)] | None
+    session: Annotated[Ref, About("In this session: its id or name.")] | None
+    access: Annotated[Word, About("Only such accesses.", {"enum": AccessKind.labels})] | None
+    by: ByAgent | None
+    since: Annotated[str, About(f"Made since. {SINCE}")] | None
+    limit: Limit
+    cursor: Cursor | None
+
+
+def list_accesses(caller: Caller, **filters: Unpack[AccessFilters]) -> Listing:
     """Accesses that pass every filter, newest first: rows path, access, agent, session, at.
 
     An unknown path has no accesses; an unknown session is not found.
     """
-    limit = clean_limit(limit)
-    after = _read_cursor(cursor) if cursor else None
-    query = _query(caller.project_id, path=path, session=session, access=access, by=by, since=since)
+    limit = clean_limit(filters.get("limit", 20))
+    after = _read_cursor(cursor) if (cursor := filters.get("cursor")) else None
+    query = _query(caller.project_id, filters)
     if query is None:
         return Listing(COLUMNS, [], extra={"total": 0})
     found = read_accesses(query, limit + 1, after)
@@ -150,24 +164,16 @@ def list_accesses(
     )
 
 
-def _query(
-    project_id: int,
-    *,
-    path: str | None,
-    session: str | None,
-    access: str | int | None,
-    by: str | None,
-    since: str | None,
-) -> AccessQuery | None:
+def _query(project_id: int, filters: AccessFilters) -> AccessQuery | None:
     """The filters; None if they name a file that does not exist."""
-    kind = clean_access(access).value if access not in (None, "") else None
-    moment = moment_of(project_id, clean_moment(since, "since"))
-    file = clean_file(path, reader=reader_in(project_id)) if path else None
-    session_id = get_named(project_id, session).id if session else None
+    kind = clean_access(access).value if (access := filters.get("access")) else None
+    moment = moment_of(project_id, clean_moment(filters.get("since"), "since"))
+    file = clean_file(path, reader=reader_in(project_id)) if (path := filters.get("path")) else None
+    session_id = get_named(project_id, session).id if (session := filters.get("session")) else None
     ids = find_resources(project_id, [file]) if file else {}
     if file and not ids:
         return None
-    agent_id = author_id(project_id, by) if by else None
+    agent_id = author_id(project_id, by) if (by := filters.get("by")) else None
     return AccessQuery(project_id, ids[file] if file else None, session_id, agent_id, kind, moment)
 
 

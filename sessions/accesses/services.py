@@ -1,7 +1,7 @@
 """Tracks what agents do with files: accesses, and dependencies between files."""
 
 from datetime import datetime
-from typing import Annotated, NotRequired
+from typing import Annotated, NotRequired, Unpack
 
 # pydantic writes the answer's schema, and wants this TypedDict before Python 3.12.
 from typing_extensions import TypedDict
@@ -17,7 +17,7 @@ from sessions.accesses.inputs import clean_access, clean_dependency, clean_track
 from sessions.windows.calls import find_session
 from sessions.windows.opening import open_session, touch_session
 from tracking.files.importance import importance_of
-from tracking.files.inputs import Access, FileFacts, clean_facts
+from tracking.files.inputs import Access, FactArguments, FileFacts, clean_facts
 from tracking.files.queries import facts_of
 from tracking.files.services import store_access, store_files
 
@@ -44,12 +44,7 @@ def track_access(
     path: str,
     access: str | int,
     session: str | None = None,
-    content: str | None = None,
-    hash: str | None = None,
-    size: int | None = None,
-    token_count: int | None = None,
-    type: str | int | None = None,
-    importance: int | None = None,
+    **given: Unpack[FactArguments],
 ) -> TrackAnswer:
     """Record that the caller's agent accessed a file in its session, and what the file is like.
 
@@ -58,9 +53,7 @@ def track_access(
     """
     caller = caller.in_session(session)
     file, kind = clean_tracked_path(path, "path", caller), clean_access(access)
-    facts = clean_facts(
-        content=content, hash=hash, size=size, token_count=token_count, type=type, importance=importance
-    )
+    facts = clean_facts(**given)
     with write_transaction(caller.project_id):
         answer = _store(caller, file, facts, Access(kind, clock.now()))
     return {**answer, "masked": facts.masked} if facts.masked else answer

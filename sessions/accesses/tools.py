@@ -1,16 +1,14 @@
 """The tool `session`: what agents do with files."""
 
-from typing import Annotated
+from typing import Annotated, Unpack
 
 from ctxhub.core.kit.caller import Caller
-from ctxhub.core.kit.limits import OPTIONAL_PATH, PATH, WORD
+from ctxhub.core.kit.limits import PATH, WORD
 from ctxhub.core.kit.listing import Listing
 from ctxhub.toolbox.actions import action
 from ctxhub.toolbox.argument_types import (
     NAMES_FILES,
-    SINCE,
     About,
-    ByAgent,
     Cursor,
     Limit,
     Number,
@@ -22,22 +20,12 @@ from sessions.accesses import services
 from sessions.accesses.dependencies import MOST_ROWS, list_dependencies
 from sessions.accesses.files import list_session_resources
 from sessions.accesses.inputs import MOST_DEPTH, MOST_STRENGTH
-from sessions.accesses.queries import list_accesses
-from sessions.sittings.models import HASH_LENGTH
-
-ACCESSES = "viewed|edited|executed|referenced"
-TYPES = "code|documentation|data|research|generated"
+from sessions.accesses.queries import AccessFilters, list_accesses
+from tracking.files.inputs import FactArguments
 
 File = Annotated[str, NAMES_FILES, About("Relative to the repository.", PATH)]
-AccessWord = Annotated[Word, Says(ACCESSES)]
-TypeWord = Annotated[
-    Word, Says(TYPES, in_description=False), About("Left out: by the extension, or as it was.")
-]
+AccessWord = Annotated[Word, Says("viewed|edited|executed|referenced")]
 Session = Annotated[Ref, About("Its id or name; left out: the call's own.")]
-OfSession = Annotated[Ref, About("In this session: its id or name.")]
-OfAccess = Annotated[Word, About("Only such accesses.", {"enum": ACCESSES.split("|")})]
-Mark = Annotated[Number, About("Your own mark of it.", {"minimum": 0, "maximum": 100})]
-AtLeastNone = About(schema={"minimum": 0})
 Strength = Annotated[
     Number, About("Added to what is known; left out: 1.", {"minimum": 1, "maximum": MOST_STRENGTH})
 ]
@@ -57,13 +45,7 @@ def track(
     path: File,
     access: AccessWord,
     session: Session | None = None,
-    content: Annotated[str, About("Its text; up to 1 MiB is kept.")] | None = None,
-    hash: Annotated[str, About("Left out: the SHA-256 of the content.", {"maxLength": HASH_LENGTH})]
-    | None = None,
-    size: Annotated[Number, About("In bytes; left out: of the content."), AtLeastNone] | None = None,
-    token_count: Annotated[Number, About("Left out: counted."), AtLeastNone] | None = None,
-    type: TypeWord | None = None,
-    importance: Mark | None = None,
+    **facts: Unpack[FactArguments],
 ) -> services.TrackAnswer:
     """Note what you did with a file.
 
@@ -72,18 +54,7 @@ def track(
     `importance`: your mark, 0 to 100, instead of the computed one. The answer has the importance for your
     session.
     """
-    return services.track_access(
-        caller=caller,
-        path=path,
-        access=access,
-        session=session,
-        content=content,
-        hash=hash,
-        size=size,
-        token_count=token_count,
-        type=type,
-        importance=importance,
-    )
+    return services.track_access(caller=caller, path=path, access=access, session=session, **facts)
 
 
 @action(
@@ -93,24 +64,13 @@ def track(
     example={"path": "src/api/auth.py", "access": "edited", "since": "7d"},
     also_known_as=("get_resource_access_logs", "access_log"),
 )
-def accesses(
-    caller: Caller,
-    path: Annotated[str, NAMES_FILES, About("Of this file.", OPTIONAL_PATH)] | None = None,
-    session: OfSession | None = None,
-    access: OfAccess | None = None,
-    by: ByAgent | None = None,
-    since: Annotated[str, About(f"Made since. {SINCE}")] | None = None,
-    limit: Limit = 20,
-    cursor: Cursor | None = None,
-) -> Listing:
+def accesses(caller: Caller, **filters: Unpack[AccessFilters]) -> Listing:
     """Who did what with files, newest first.
 
     Without a session those of all. `access` is viewed, edited, executed or referenced; `since`: a time, a
     time ago ("7d") or an event cursor.
     """
-    return list_accesses(
-        caller, path=path, session=session, access=access, by=by, since=since, limit=limit, cursor=cursor
-    )
+    return list_accesses(caller, **filters)
 
 
 @action(
