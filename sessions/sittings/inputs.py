@@ -4,7 +4,7 @@ import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import field
 from datetime import datetime
-from typing import Any, TypedDict, Unpack
+from typing import Annotated, Any, TypedDict, Unpack
 
 from ctxhub.core.kit.caller import Caller, current
 from ctxhub.core.kit.clock import EventCursor
@@ -26,11 +26,25 @@ from ctxhub.core.kit.inputs import (
 )
 from ctxhub.core.kit.lengths import PATH_LENGTH
 from ctxhub.core.kit.likeness import nearest
+from ctxhub.core.kit.limits import MOST_ENTRIES, OPTIONAL_NAME, OPTIONAL_PATH, TEXT
 from ctxhub.core.kit.unset import UNSET, Unset, if_set
 from ctxhub.core.paths.reading import reader_of
 from ctxhub.core.text.invisible import strip_invisible
 from ctxhub.core.text.secrets import find_joined_secret, mask_secrets
 from ctxhub.core.text.token_count import count_tokens
+from ctxhub.toolbox.argument_types import (
+    NAMES_FILES,
+    About,
+    Checks,
+    ItemsOrTexts,
+    Number,
+    Object,
+    Ref,
+    Says,
+    Shows,
+    Words,
+)
+from ctxhub.toolbox.list_conversions import conversion_error
 from sessions.sittings.conversations import Conversation, conversation_text
 from sessions.sittings.models import DEFAULT_WORKSPACE, HASH_LENGTH, WORKSPACE_LENGTH
 from tracking.files.inputs import FileFacts, clean_content
@@ -105,21 +119,50 @@ DEFAULT_IMPORTANCE = 5
 STATE = ("active_project", "enabled_mcps", "settings", "branch", "worktree")
 
 
-class SaveArguments(TypedDict, total=False):
-    """The arguments of `save` besides `session`. UNSET and absent are the same; None clears."""
+def _text_or_messages(value: Any) -> Any:
+    if isinstance(value, str | list | dict):
+        return value
+    raise conversion_error("conversation", "must be a text, or a list of messages {role, content}")
 
-    workspace_id: str | None | Unset
-    conversation: Conversation | None | Unset
-    token_count: int | None | Unset
-    summary: str | None | Unset
-    items: Sequence[Any] | None | Unset
-    files: Sequence[Any] | None | Unset
-    active_project: str | None | Unset
-    enabled_mcps: Sequence[str] | None | Unset
-    settings: Mapping[str, Any] | None | Unset
-    branch: str | None | Unset
-    worktree: str | None | Unset
-    parent: str | int | None | Unset
+
+SavedConversation = Annotated[
+    Conversation,
+    Checks(_text_or_messages),
+    Shows({"type": "string"}, {"type": ["string", "array"]}),
+    About("A text, or messages {role, content}."),
+]
+SavedFiles = Annotated[
+    ItemsOrTexts,
+    NAMES_FILES,
+    Says("{path,hash}"),
+    About("path, hash, content, modified_at of each, or paths; replaces.", {"maxItems": MOST_FILES}),
+]
+SavedItems = Annotated[
+    ItemsOrTexts,
+    Says("{category,content,importance}"),
+    About(
+        "category, content, importance 1..10, tokens of each, or texts; replaces.", {"maxItems": MOST_ITEMS}
+    ),
+]
+Tokens = Annotated[Number, About("Left out: counted.", {"minimum": 0, "maximum": MOST_TOKENS})]
+Name = Annotated[str, About(schema=OPTIONAL_NAME)]
+
+
+class SaveArguments(TypedDict, total=False):
+    """The arguments of `save` besides `session` and `ended`. UNSET and absent are the same; None clears."""
+
+    workspace_id: Annotated[str, About("Left out: default.", OPTIONAL_NAME)] | Unset
+    conversation: SavedConversation | Unset
+    token_count: Tokens | Unset
+    summary: Annotated[str, About(schema=TEXT)] | None | Unset
+    items: SavedItems | None | Unset
+    files: SavedFiles | None | Unset
+    active_project: Name | None | Unset
+    enabled_mcps: Annotated[Words, About(schema=MOST_ENTRIES)] | None | Unset
+    settings: Object | None | Unset
+    branch: Name | None | Unset
+    worktree: Annotated[str, About(schema=OPTIONAL_PATH)] | None | Unset
+    parent: Annotated[Ref, About("The session that it continues.")] | None | Unset
 
 
 @frozen

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Annotated, Any, NotRequired, cast
+from typing import Annotated, Any, NotRequired, Unpack, cast
 
 # Pydantic builds schemas of it and needs this TypedDict before Python 3.12.
 from typing_extensions import TypedDict
@@ -13,10 +13,22 @@ from ctxhub.core.kit.answers import MAX_TOKENS
 from ctxhub.core.kit.clock import format_time
 from ctxhub.core.kit.errors import InvalidInput, NotFound, shown
 from ctxhub.core.kit.inputs import CONTENT_BYTES, WORD_LENGTH, clean_limit, clean_name, read_id
+from ctxhub.core.kit.limits import OPTIONAL_NAME
 from ctxhub.core.kit.listing import PREVIEW_CHARACTERS, Listing, make_cursor, preview, read_cursor
-from ctxhub.core.kit.pages import Condition, ListPlan, Page
+from ctxhub.core.kit.pages import Condition, ListPlan
 from ctxhub.core.vocabulary.names import find_vocabulary
-from ctxhub.toolbox.argument_types import About, Author, RowsOf, Time
+from ctxhub.toolbox.argument_types import (
+    UNDECLARED,
+    About,
+    Author,
+    ByAgent,
+    Cursor,
+    Default,
+    Limit,
+    Ref,
+    RowsOf,
+    Time,
+)
 from sessions.sittings.contents import (
     StoredConversation,
     StoredItem,
@@ -232,24 +244,24 @@ class ListedAncestor(TypedDict):
     at: Time
 
 
-def find_sessions(
-    project_id: int,
-    *,
-    workspace_id: str | None = None,
-    by: str | None = None,
-    parent: str | int | None = None,
-    implicit: bool = False,
-    limit: int = 20,
-    cursor: str | None = None,
-) -> Page[SessionRow]:
-    """One page of the sessions that pass every filter, newest first, with the total count."""
-    plan = _plan(project_id, workspace_id, by, parent, implicit)
-    return SESSIONS.page(project_id, plan, limit=limit, cursor=cursor, names=LISTED)
+class SessionFilters(TypedDict, total=False):
+    """What `session list` takes, before validation."""
+
+    workspace_id: Annotated[str, About("In this workspace.", OPTIONAL_NAME)] | None
+    by: ByAgent | None
+    parent: Annotated[Ref, About("Those that continue this one.")] | None
+    implicit: Annotated[bool, Default(False), About("Also those that nobody saved or named.")]
+    live: Annotated[
+        bool, Default(False), About("The windows and subagents heard of within an hour."), UNDECLARED
+    ]
+    limit: Limit
+    cursor: Cursor | None
 
 
-def list_sessions(project_id: int, **query: Any) -> Listing:
-    """The rows of `session list`. The arguments are those of `find_sessions`."""
-    page = find_sessions(project_id, **query)
+def list_sessions(project_id: int, **filters: Unpack[SessionFilters]) -> Listing:
+    """One page of the sessions that pass every filter but `live`, newest first, with the total count."""
+    plan, limit, cursor = _plan(project_id, filters), filters.get("limit", 20), filters.get("cursor")
+    page = SESSIONS.page(project_id, plan, limit=limit, cursor=cursor, names=LISTED)
     rows = [
         [
             *(row.id, row.agent, row.workspace_id, preview(row.summary), row.token_count, row.parent_id),
@@ -276,20 +288,18 @@ def list_lineage(project_id: int, named: str | int, *, limit: int = 20, cursor: 
     )
 
 
-def _plan(
-    project_id: int, workspace_id: str | None, by: str | None, parent: str | int | None, implicit: bool
-) -> ListPlan:
+def _plan(project_id: int, filters: SessionFilters) -> ListPlan:
     conditions: list[Condition] = []
-    if workspace_id:
+    if workspace_id := filters.get("workspace_id"):
         name = clean_name(workspace_id, "workspace_id", at_most=WORKSPACE_LENGTH)
         conditions.append(("d.workspace_id = %s", [name]))
-    if by:
+    if by := filters.get("by"):
         agent_id = find_vocabulary(project_id, agent=clean_name(by, "by", at_most=WORD_LENGTH)).agent_id
         if agent_id is None:
             return ListPlan(order=ORDER, is_empty=True)
         conditions.append(("d.agent_id = %s", [agent_id]))
-    if parent not in (None, ""):
-        conditions.append(("d.parent_id = %s", [get_named(project_id, str(parent)).id]))
-    if not implicit:
+    if parent := filters.get("parent"):
+        conditions.append(("d.parent_id = %s", [get_named(project_id, parent).id]))
+    if not filters.get("implicit"):
         conditions.append((f"NOT d.is_implicit AND {IS_OWN_WORK}", []))
-    return ListPlan(conditions, order=ORDER, leads=parent in (None, ""))
+    return ListPlan(conditions, order=ORDER, leads=not parent)

@@ -1,41 +1,39 @@
 """The actions of the tool `session` on sessions themselves."""
 
-from typing import Annotated, Any
+from typing import Annotated, Unpack
 
 from ctxhub.core.hub.partial_reads import Reading
 from ctxhub.core.kit.caller import Caller
-from ctxhub.core.kit.limits import MOST_ENTRIES, OPTIONAL_NAME, OPTIONAL_PATH, PATH, REF, TEXT
+from ctxhub.core.kit.limits import OPTIONAL_NAME, PATH, REF
 from ctxhub.core.kit.listing import AnyObject, Listing
-from ctxhub.core.kit.unset import UNSET, Unset
 from ctxhub.toolbox.actions import action, tool
 from ctxhub.toolbox.argument_types import (
     NAMES_FILES,
     NAMES_OF_BUDGETS,
     UNDECLARED,
     About,
-    ByAgent,
-    Checks,
     Cursor,
+    Default,
     ItemsOrTexts,
     Limit,
     Lines,
     Number,
-    Object,
     Ref,
     Says,
-    Shows,
     Tail,
-    Words,
     also_called,
 )
-from ctxhub.toolbox.list_conversions import conversion_error
 from sessions.sittings import services
-from sessions.sittings.conversations import Conversation
-from sessions.sittings.inputs import LEAST_BUDGET, MOST_BUDGET, MOST_FILES, MOST_ITEMS, MOST_TOKENS
+from sessions.sittings.inputs import (
+    LEAST_BUDGET,
+    MOST_BUDGET,
+    MOST_FILES,
+    SaveArguments,
+)
 from sessions.sittings.models import HASH_LENGTH
-from sessions.sittings.queries import list_lineage, list_sessions, read_session
+from sessions.sittings.queries import SessionFilters, list_lineage, list_sessions, read_session
 from sessions.sittings.restoring import DEFAULT_BUDGET, RestoreAnswer, restore_session
-from sessions.windows.live import list_live_sessions, refuse_other_filters
+from sessions.windows.live import list_live_sessions
 
 tool(
     "session",
@@ -45,35 +43,8 @@ tool(
 
 
 SessionRef = Annotated[Ref, About("Its id, ref or name.", REF)]
-Workspace = Annotated[str, About("Left out: default.", OPTIONAL_NAME)]
-Name = Annotated[str, About(schema=OPTIONAL_NAME)]
 
 
-def _text_or_messages(value: Any) -> Any:
-    if isinstance(value, str | list | dict):
-        return value
-    raise conversion_error("conversation", "must be a text, or a list of messages {role, content}")
-
-
-SavedConversation = Annotated[
-    Conversation,
-    Checks(_text_or_messages),
-    Shows({"type": "string"}, {"type": ["string", "array"]}),
-    About("A text, or messages {role, content}."),
-]
-SavedFiles = Annotated[
-    ItemsOrTexts,
-    NAMES_FILES,
-    Says("{path,hash}"),
-    About("path, hash, content, modified_at of each, or paths; replaces.", {"maxItems": MOST_FILES}),
-]
-SavedItems = Annotated[
-    ItemsOrTexts,
-    Says("{category,content,importance}"),
-    About(
-        "category, content, importance 1..10, tokens of each, or texts; replaces.", {"maxItems": MOST_ITEMS}
-    ),
-]
 PRESENT_FILE = {
     "properties": {
         "path": {"type": "string", **PATH},
@@ -93,7 +64,13 @@ Budget = Annotated[
     About("For the whole answer.", {"minimum": LEAST_BUDGET, "maximum": MOST_BUDGET}),
     also_called(*NAMES_OF_BUDGETS),
 ]
-Tokens = Annotated[Number, About("Left out: counted.", {"minimum": 0, "maximum": MOST_TOKENS})]
+
+
+class SaveCall(SaveArguments, total=False):
+    session: Annotated[SessionRef, About("To update it; a new name opens one.")] | None
+    ended: Annotated[
+        bool, Default(False), About("The window ends: what it and its parts hold is free."), UNDECLARED
+    ]
 
 
 @action(
@@ -113,20 +90,7 @@ Tokens = Annotated[Number, About("Left out: counted.", {"minimum": 0, "maximum":
 )
 def save(
     caller: Caller,
-    workspace_id: Workspace | Unset = UNSET,
-    conversation: SavedConversation | Unset = UNSET,
-    token_count: Tokens | Unset = UNSET,
-    summary: Annotated[str, About(schema=TEXT)] | None | Unset = UNSET,
-    items: SavedItems | None | Unset = UNSET,
-    files: SavedFiles | None | Unset = UNSET,
-    active_project: Name | None | Unset = UNSET,
-    enabled_mcps: Annotated[Words, About(schema=MOST_ENTRIES)] | None | Unset = UNSET,
-    settings: Object | None | Unset = UNSET,
-    branch: Name | None | Unset = UNSET,
-    worktree: Annotated[str, About(schema=OPTIONAL_PATH)] | None | Unset = UNSET,
-    parent: Annotated[Ref, About("The session that it continues.")] | None | Unset = UNSET,
-    session: Annotated[SessionRef, About("To update it; a new name opens one.")] | None = None,
-    ended: Annotated[bool, About("The window ends: what it and its parts hold is free."), UNDECLARED] = False,
+    **arguments: Unpack[SaveCall],
 ) -> services.SaveAnswer:
     """Keep where you are.
 
@@ -139,23 +103,7 @@ def save(
     session continues. `ended` also releases the leases of the session and of its parts; `released`
     counts them.
     """
-    return services.save_session(
-        caller=caller,
-        session=session,
-        workspace_id=workspace_id,
-        conversation=conversation,
-        token_count=token_count,
-        summary=summary,
-        items=items,
-        files=files,
-        active_project=active_project,
-        enabled_mcps=enabled_mcps,
-        settings=settings,
-        branch=branch,
-        worktree=worktree,
-        parent=parent,
-        ended=ended,
-    )
+    return services.save_session(caller=caller, **arguments)
 
 
 @action(
@@ -200,33 +148,14 @@ def restore(
     example={"workspace_id": "shop", "limit": 5},
     also_known_as=("list_sessions", "sessions"),
 )
-def list_(
-    caller: Caller,
-    workspace_id: Annotated[str, About("In this workspace.", OPTIONAL_NAME)] | None = None,
-    by: ByAgent | None = None,
-    parent: Annotated[Ref, About("Those that continue this one.")] | None = None,
-    implicit: Annotated[bool, About("Also those that nobody saved or named.")] = False,
-    live: Annotated[bool, About("The windows and subagents heard of within an hour."), UNDECLARED] = False,
-    limit: Limit = 20,
-    cursor: Cursor | None = None,
-) -> Listing:
+def list_(caller: Caller, **filters: Unpack[SessionFilters]) -> Listing:
     """Sessions, newest first.
 
     `live` lists the windows and subagents instead that were heard of within an hour, with their branch and
     how many leases each holds; of the filters it takes `by`.
     """
-    if live:
-        refuse_other_filters(workspace_id=workspace_id, parent=parent, implicit=implicit)
-        return list_live_sessions(caller.project_id, by=by, limit=limit, cursor=cursor)
-    return list_sessions(
-        caller.project_id,
-        workspace_id=workspace_id,
-        by=by,
-        parent=parent,
-        implicit=implicit,
-        limit=limit,
-        cursor=cursor,
-    )
+    listed = list_live_sessions if filters.get("live") else list_sessions
+    return listed(caller.project_id, **filters)
 
 
 @action(

@@ -1,6 +1,7 @@
 """The list of live sessions: the windows and subagents that were heard of within an hour."""
 
 from datetime import datetime
+from typing import Unpack
 
 from typing_extensions import TypedDict
 
@@ -13,6 +14,7 @@ from ctxhub.core.kit.inputs import WORD_LENGTH, clean_limit, clean_name
 from ctxhub.core.kit.listing import Listing, Row, page_in_memory
 from ctxhub.toolbox.argument_types import Author, Time
 from sessions.sittings.contents import read_places
+from sessions.sittings.queries import SessionFilters
 from tracking.leases.rows import count_live_by_session
 
 COLUMNS = ("session", "agent", "branch", "worktree", "leases", "last_heard")
@@ -39,29 +41,25 @@ class Window:
     heard_at: datetime
 
 
-def refuse_other_filters(**filters: object) -> None:
-    """Raises InvalidInput for a filter that live sessions do not take."""
-    if given := [name for name, value in filters.items() if value not in (None, "", False)]:
-        raise InvalidInput(
-            f"live lists windows, which have no {' and no '.join(given)}.",
-            hint="Leave it out, or leave live out: by, limit and cursor go with it.",
-        )
-
-
-def list_live_sessions(
-    project_id: int, *, by: str | None = None, limit: int = 20, cursor: str | None = None
-) -> Listing:
+def list_live_sessions(project_id: int, **filters: Unpack[SessionFilters]) -> Listing:
     """Live sessions, heard of last first: rows session, agent, branch, worktree, leases, last_heard.
 
-    `branch` and `worktree` are those of the last save under that name, empty without one.
+    `branch` and `worktree` are those of the last save under that name, empty without one. Raises InvalidInput
+    for a filter that they do not have.
     """
+    if others := [name for name in ("workspace_id", "parent", "implicit") if filters.get(name)]:
+        raise InvalidInput(
+            f"live lists windows, which have no {' and no '.join(others)}.",
+            hint="Leave it out, or leave live out: by, limit and cursor go with it.",
+        )
+    by, limit, cursor = filters.get("by"), clean_limit(filters.get("limit", 20)), filters.get("cursor")
     name = clean_name(by, "by", at_most=WORD_LENGTH).casefold() if by else ""
 
     def row_of(one: Window) -> Row:
         return [*(one.session, one.agent, one.branch, one.worktree, one.leases), format_time(one.heard_at)]
 
     windows = find_windows(project_id, by=name)
-    return page_in_memory(COLUMNS, windows, row_of, limit=clean_limit(limit), cursor=cursor)
+    return page_in_memory(COLUMNS, windows, row_of, limit=limit, cursor=cursor)
 
 
 def find_windows(project_id: int, *, by: str = "") -> list[Window]:

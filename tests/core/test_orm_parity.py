@@ -155,7 +155,7 @@ def a_session(ada: Caller) -> None:
         branch="main",
     )["session"]
     save_snapshot(caller=ada, content="One.", source="mcp", session=str(first))
-    save_session(caller=ada, parent=first, summary="s")
+    save_session(caller=ada, parent=str(first), summary="s")
 
 
 def a_message(ada: Caller) -> None:

@@ -73,7 +73,9 @@ def some_sessions(ada: Caller) -> int:
     """A line of sessions; the id of the last one, which has files."""
     session = 0
     for n in range(ROWS):
-        session = save_session(caller=ada, session=f"s{n}", summary=TEXT, parent=session or None)["session"]
+        session = save_session(
+            caller=ada, session=f"s{n}", summary=TEXT, parent=str(session) if session else None
+        )["session"]
     for n in range(ROWS):
         track_access(caller=ada, session=str(session), path=f"lib/{n}.py", access="edited", content=TEXT)
         add_dependency(caller=ada, source="lib/0.py", target=f"lib/{n + 1}.py", type="imports")

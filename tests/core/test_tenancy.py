@@ -540,7 +540,7 @@ def apollo_ids(apollo: Project, tmp_path: Path, settings: Settings) -> dict[str,
             summary="moonshot",
             items=[{"content": "moonshot"}],
             settings={"moonshot": 1},
-            parent=session or None,
+            parent=str(session) if session else None,
         )["session"]
     for path in ("tranquility/eagle.py", "tranquility/base.py"):
         track_access(caller=armstrong, path=path, access="edited", session=str(session), content="moonshot")

@@ -100,8 +100,8 @@ def test_earlier_states_are_folded(saved: int, ada: Caller) -> None:
 
 
 def test_the_line_of_a_session_leads_to_its_parents_and_children(saved: int, ada: Caller) -> None:
-    middle = save_session(caller=ada, session="two", summary="Middle <x>.", parent=saved)["session"]
-    last = save_session(caller=ada, session="three", parent=middle, summary="s")["session"]
+    middle = save_session(caller=ada, session="two", summary="Middle <x>.", parent=str(saved))["session"]
+    last = save_session(caller=ada, session="three", parent=str(middle), summary="s")["session"]
     page = text(member(ada.project), page_of(middle))
     lineage = page[page.index("ctx-lineage") :].split("</nav>")[0]
     places = [lineage.index(found) for found in (page_of(saved), 'aria-current="page"', page_of(last))]
@@ -112,7 +112,9 @@ def test_the_line_of_a_session_leads_to_its_parents_and_children(saved: int, ada
 def test_a_long_line_shows_its_end(ada: Caller) -> None:
     parent: int | None = None
     for number in range(15):
-        parent = save_session(caller=ada, session=f"s-{number}", parent=parent, summary="s")["session"]
+        parent = save_session(
+            caller=ada, session=f"s-{number}", parent=str(parent) if parent else None, summary="s"
+        )["session"]
     assert parent
     assert "3 earlier" in text(member(ada.project), page_of(parent))
 
@@ -263,7 +265,7 @@ def test_a_session_that_holds_nothing_is_exported(ada: Caller) -> None:
 
 
 def test_deletion_says_what_goes_and_takes_it(tracked: int, ada: Caller) -> None:
-    child = save_session(caller=ada, session="two", parent=tracked, summary="s")["session"]
+    child = save_session(caller=ada, session="two", parent=str(tracked), summary="s")["session"]
     client = member(ada.project, ADMIN)
     question = text(client, page_of(tracked, "delete"))
     assert "1 conversation, 2 items, 2 files, 2 accesses" in question

@@ -146,7 +146,7 @@ def test_a_saved_session_that_is_worked_in_stays_right_in_the_index(ada: Caller,
 def test_a_saved_session_with_living_children_stays(ada: Caller, time: Any) -> None:
     parent = save_session(caller=ada, summary="s")["session"]
     time.shift(20 * DAYS)
-    child = save_session(caller=ada, parent=parent, summary="s")["session"]
+    child = save_session(caller=ada, parent=str(parent), summary="s")["session"]
     time.shift(20 * DAYS)
     cleanup(ada.project_id)
     assert remaining(ada) == {parent, child}

@@ -46,7 +46,7 @@ def implicit(caller: Caller) -> int:
 
 def test_a_list_has_a_row_for_each_session_newest_first(ada: Caller, ben: Caller) -> None:
     first = save_session(caller=ada, workspace_id="shop", summary="s", token_count=5)["session"]
-    second = save_session(caller=ben, parent=first, summary="s")["session"]
+    second = save_session(caller=ben, parent=str(first), summary="s")["session"]
     answer = call(ada, "session", {"action": "list"})
     late, early = (row[6] for row in answer["rows"])
     assert answer == {
@@ -62,7 +62,7 @@ def test_a_list_has_a_row_for_each_session_newest_first(ada: Caller, ben: Caller
 
 def test_a_list_is_filtered(ada: Caller, ben: Caller) -> None:
     first = save_session(caller=ada, workspace_id="shop", session="laptop", summary="s")["session"]
-    second = save_session(caller=ben, parent=first, summary="s")["session"]
+    second = save_session(caller=ben, parent=str(first), summary="s")["session"]
     for arguments, expected in (
         ({"workspace_id": "shop"}, [first]),
         ({"workspace_id": "Shop"}, []),
@@ -190,7 +190,7 @@ def test_a_session_is_opened_by_its_ref(ada: Caller) -> None:
 def test_lineage_goes_back_to_the_first(ada: Caller) -> None:
     first = save_session(caller=ada, summary="one")["session"]
     second = restore_session(caller=ada)["session"]
-    third = save_session(caller=ada, parent=second, session="third", summary="three")["session"]
+    third = save_session(caller=ada, parent=str(second), session="third", summary="three")["session"]
     answer = call(ada, "session", {"action": "lineage", "session": "third"})
     assert answer["columns"] == ["session", "depth", "summary", "at"]
     assert [row[:3] for row in answer["rows"]] == [[third, 0, "three"], [second, 1, "one"], [first, 2, "one"]]

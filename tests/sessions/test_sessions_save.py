@@ -361,7 +361,7 @@ def test_agents_that_speak_in_turns_in_a_window_keep_their_sessions(ada: Caller)
 
 def test_a_parent_is_named_by_id_ref_or_name_and_cleared(ada: Caller) -> None:
     parent = save_session(caller=ada, session="first", summary="s")["session"]
-    for named in (parent, str(parent), f"session:{parent}", "first"):
+    for named in (str(parent), f"session:{parent}", "first"):
         child = save_session(caller=ada, parent=named, summary="s")["session"]
         assert stored(ada, child).parent_id == parent
     save_session(caller=ada, session=child, parent="")
@@ -377,11 +377,11 @@ def test_an_unknown_parent_is_not_found(ada: Caller) -> None:
 
 def test_a_circle_of_parents_is_a_conflict(ada: Caller) -> None:
     first = save_session(caller=ada, summary="s")["session"]
-    second = save_session(caller=ada, parent=first, summary="s")["session"]
-    third = save_session(caller=ada, parent=second, summary="s")["session"]
+    second = save_session(caller=ada, parent=str(first), summary="s")["session"]
+    third = save_session(caller=ada, parent=str(second), summary="s")["session"]
     for parent in (first, second, third):
         with pytest.raises(Conflict):
-            save_session(caller=ada, session=first, parent=parent, summary="s")
+            save_session(caller=ada, session=first, parent=str(parent), summary="s")
 
 
 # -- Bad input -------------------------------------------------------------------------------------
@@ -462,7 +462,7 @@ def test_a_wrong_name_in_an_item_is_suggested(ada: Caller) -> None:
 
 def test_a_deleted_session_takes_along_what_it_holds(ada: Caller) -> None:
     saved = save_session(caller=ada, **FULL)["session"]
-    child = save_session(caller=ada, parent=saved, summary="s")["session"]
+    child = save_session(caller=ada, parent=str(saved), summary="s")["session"]
     [row] = call(ada, "delete", {"refs": [f"session:{saved}"]})["rows"]
     assert row == [f"session:{saved}", "deleted", "with its list of 2 files"]
     for model in (Conversation, ContextItem, WorkspaceState, SessionResource):
