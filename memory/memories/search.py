@@ -1,16 +1,17 @@
 """Searches memories, with short excerpts that cost few tokens."""
 
-from collections.abc import Sequence
-from typing import Any
+from typing import Annotated, Any, TypedDict, Unpack
 
 from ctxhub.core.kit.inputs import clean_choice, clean_name, clean_one_of
 from ctxhub.core.kit.listing import Listing
 from ctxhub.core.search.engines import Scope
 from ctxhub.core.search.search import SearchResult, search
+from ctxhub.toolbox.argument_types import AT_MOST_A_PAGE, About, Default, Number, Says, WithAnyTag
 from memory.contexts.models import STACK_LENGTH
 from memory.contexts.queries import get_context
 from memory.memories.history import stack_word, type_word
 from memory.memories.models import MemoryType
+from memory.memories.queries import InContext, OfType, OnStack
 from memory.memories.rows import LISTED, MEMORIES
 
 DETAILS = ("compact", "standard", "detailed")
@@ -21,29 +22,38 @@ COLUMNS = (
 EXCERPTS = "best_passages"
 
 
-def search_memories(
-    project_id: int,
-    query: str,
-    *,
-    detail: str = "compact",
-    context: str | int | None = None,
-    type: str | int | None = None,
-    stack: str | None = None,
-    tags: Sequence[str] | None = None,
-    limit: int = 10,
-) -> Listing:
+Detail = Annotated[
+    str,
+    Says("compact|standard|detailed", in_description=False),
+    About("What title and excerpt may cost: compact (left out) 60 tokens, standard 120, detailed 250."),
+]
+BestLimit = Annotated[Number, Default(10), About("How many of the best; left out: 10.", AT_MOST_A_PAGE)]
+
+
+class SearchArguments(TypedDict, total=False):
+    """What `memory search` takes besides the query, before validation."""
+
+    detail: Detail
+    context: InContext | None
+    type: OfType | None
+    stack: OnStack | None
+    tags: WithAnyTag | None
+    limit: BestLimit
+
+
+def search_memories(project_id: int, query: str, **given: Unpack[SearchArguments]) -> Listing:
     """The memories that match best; title and excerpt keep within the token budget of `detail`.
 
     The title of a text that a memory had before ends with "(was revision 2)".
     """
-    detail = clean_one_of(detail, DETAILS, "detail")
+    context, type, stack = given.get("context"), given.get("type"), given.get("stack")
     found = search(
         project_id,
         query,
-        detail=detail,
-        limit=limit,
+        detail=clean_one_of(given.get("detail", "compact"), DETAILS, "detail"),
+        limit=given.get("limit", 10),
         kinds=["memory"],
-        tags=tags,
+        tags=given.get("tags"),
         within=scope_of(project_id, context=context, type=type, stack=stack),
     )
     return Listing(COLUMNS, _rows(project_id, found), extra=_extra(found))

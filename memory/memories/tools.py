@@ -29,10 +29,8 @@ from ctxhub.toolbox.argument_types import (
     Lines,
     Number,
     Ref,
-    Says,
     Share,
     Tail,
-    WithAnyTag,
 )
 from memory.memories import services
 from memory.memories.fuzzy import MOST_TOLERANCE, find_fuzzy
@@ -41,13 +39,12 @@ from memory.memories.queries import (
     InContext,
     MemoryFilters,
     OfType,
-    OnStack,
     get_memory,
     list_memories,
     opened_memory,
 )
 from memory.memories.revisions import list_revisions, revision_item
-from memory.memories.search import search_memories
+from memory.memories.search import BestLimit, SearchArguments, search_memories
 from memory.memories.similar import list_similar
 
 tool(
@@ -65,12 +62,6 @@ Title = Annotated[str, About(schema=TITLE)]
 Content = Annotated[str, About(schema=CONTENT)]
 
 # What a list and a search take.
-Detail = Annotated[
-    str,
-    Says("compact|standard|detailed", in_description=False),
-    About("What title and excerpt may cost: compact (left out) 60 tokens, standard 120, detailed 250."),
-]
-BestLimit = Annotated[Number, About("How many of the best; left out: 10.", AT_MOST_A_PAGE)]
 NearestLimit = Annotated[Number, About("How many of the nearest; left out: 20.", AT_MOST_A_PAGE)]
 UP_TO_MOST_EDITS = {"minimum": 0, "maximum": MOST_TOLERANCE}
 Tolerance = Annotated[Number, About("How many edits a word may be away; left out: 2.", UP_TO_MOST_EDITS)]
@@ -241,12 +232,7 @@ def search(
     query: Annotated[
         str, About('A sentence, words, an identifier. Also "a phrase", -not and prefix*.', QUESTION)
     ],
-    detail: Detail = "compact",
-    context: InContext | None = None,
-    type: OfType | None = None,
-    stack: OnStack | None = None,
-    tags: WithAnyTag | None = None,
-    limit: BestLimit = 10,
+    **given: Unpack[SearchArguments],
 ) -> Listing:
     """Find memories: ask in a sentence.
 
@@ -254,16 +240,7 @@ def search(
     (detailed), of long ones the lines to get, and the size in characters. `tags`: any of them. Read the
     whole with get.
     """
-    return search_memories(
-        caller.project_id,
-        query,
-        detail=detail,
-        context=context,
-        type=type,
-        stack=stack,
-        tags=tags,
-        limit=limit,
-    )
+    return search_memories(caller.project_id, query, **given)
 
 
 @action(
