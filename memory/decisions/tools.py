@@ -14,7 +14,6 @@ from ctxhub.core.kit.listing import AnyObject, Listing
 from ctxhub.core.kit.unset import UNSET, Unset
 from ctxhub.toolbox.actions import action, tool
 from ctxhub.toolbox.argument_types import (
-    AT_MOST_A_PAGE,
     NAMES_FILES,
     SINCE,
     About,
@@ -23,7 +22,6 @@ from ctxhub.toolbox.argument_types import (
     KeyOf,
     Limit,
     Lines,
-    Number,
     RowsOf,
     Says,
     Tail,
@@ -36,10 +34,10 @@ from ctxhub.toolbox.batches import checked_items
 from memory.decisions import queries, services
 from memory.decisions.inputs import DecisionArguments, Numeric, clean_key
 from memory.decisions.queries import DecisionFilters, list_decisions
-from memory.statistics.numbers import Bucket, Statistics, analyse_decisions
+from memory.statistics.numbers import AnalyticsFilters, Bucket, Statistics, analyse_decisions
 from memory.statistics.trends import list_trends
 from memory.suggestions.similar_keys import near_keys
-from memory.suggestions.suggest import suggest_decisions
+from memory.suggestions.suggest import SuggestArguments, suggest_decisions
 
 tool(
     "decision",
@@ -49,7 +47,6 @@ tool(
 
 Key = Annotated[str, KeyOf("decision")]
 NewKey = Annotated[Key, About(schema=NAME)]
-LIKE_KEY = "Like this key; one that exists asks with its layer and tags, too."
 ONE_VERSION = "This version alone, its value whole; `lines` and `tail` read a part of it."
 
 
@@ -229,30 +226,14 @@ def deprecate(
     example={"key": "api/auth/token-type", "text": "How do clients authenticate?", "tags": ["api"]},
     also_known_as=("by_key", "by_tags", "by_context", "check_duplicate", "suggest_decisions"),
 )
-def suggest(
-    caller: Caller,
-    key: Annotated[Key, About(LIKE_KEY)] | None = None,
-    text: Annotated[str, About("Like this text.")] | None = None,
-    tags: Annotated[Words, About("Like these tags.")] | None = None,
-    layer: Annotated[str, About("Of this layer.")] | None = None,
-    limit: Annotated[Limit, About("Left out: 5.")] = 5,
-    min_score: Annotated[Number, About("0 to 100; left out: 30.", {"minimum": 0, "maximum": 100})] = 30,
-) -> Listing:
+def suggest(caller: Caller, **given: Unpack[SuggestArguments]) -> Listing:
     """What was decided already that is like a key, a text or tags; best first.
 
     Rows: key, score (0..100), reason, parts. Tags count 40 (what both have of what either has), text 40,
     layer 25, key 20 (words and path), scaled to 90 for those that are asked for; a change in the last 30 days
     adds 10, in 90 days 5, in 180 days 2. A key that exists asks with its own layer and tags.
     """
-    return suggest_decisions(
-        caller.project_id,
-        key=key,
-        text=text,
-        tags=tags,
-        layer=layer,
-        limit=limit,
-        min_score=min_score,
-    )
+    return suggest_decisions(caller.project_id, **given)
 
 
 @action(
@@ -264,16 +245,7 @@ def suggest(
 def analytics(
     caller: Caller,
     pattern: Annotated[str, About("A whole key, in which `*` stands for anything: `perf/*`.", NAME)],
-    since: Annotated[str, About(f"Numbers written since. {SINCE}")] | None = None,
-    until: Annotated[str, About(f"Numbers written before. {SINCE}")] | None = None,
-    bucket: (
-        Annotated[str, Says("hour|day|week|month"), About("Also a row for each of these.")] | None
-    ) = None,
-    layer: Annotated[str, About("Only decisions of this layer.")] | None = None,
-    limit: Annotated[
-        Number, About("How many buckets a page holds; left out: 200.", AT_MOST_A_PAGE)
-    ] = MAX_LIMIT,
-    cursor: Cursor | None = None,
+    **filters: Unpack[AnalyticsFilters],
 ) -> Annotated[Listing, RowsOf(Bucket)] | Statistics:
     """Figures over numeric values and their history.
 
@@ -282,16 +254,7 @@ def analytics(
     p95 lie between two values by linear interpolation. `bucket` adds rows at (its beginning, UTC), count,
     mean, newest first. `more`: only the newest 100,000 numbers were read.
     """
-    return analyse_decisions(
-        caller.project_id,
-        pattern,
-        since=since,
-        until=until,
-        bucket=bucket,
-        layer=layer,
-        limit=limit,
-        cursor=cursor,
-    )
+    return analyse_decisions(caller.project_id, pattern, **filters)
 
 
 @action("hub", "trends", quiet=True, example={"since": "30d", "bucket": "week", "by": "layer"})

@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 from itertools import groupby
-from typing import Annotated, Any, NamedTuple, NotRequired
+from typing import Annotated, Any, NamedTuple, NotRequired, Unpack
 
 from django.db import connection
 
@@ -19,7 +19,7 @@ from ctxhub.core.kit.inputs import MAX_LIMIT, NAME_LENGTH, clean_limit, clean_mo
 from ctxhub.core.kit.listing import Listing, page_in_memory
 from ctxhub.core.kit.pages import Condition
 from ctxhub.core.vocabulary.names import find_vocabulary
-from ctxhub.toolbox.argument_types import About, Time
+from ctxhub.toolbox.argument_types import SINCE, About, Cursor, Default, Limit, Says, Time
 from memory.decisions.inputs import plain_number
 from memory.decisions.models import typed_value
 
@@ -142,16 +142,19 @@ class Statistics(TypedDict):
     hint: NotRequired[str]
 
 
+class AnalyticsFilters(TypedDict, total=False):
+    """What `decision analytics` takes besides the pattern, before validation."""
+
+    since: Annotated[str, About(f"Numbers written since. {SINCE}")] | None
+    until: Annotated[str, About(f"Numbers written before. {SINCE}")] | None
+    bucket: Annotated[str, Says("hour|day|week|month"), About("Also a row for each of these.")] | None
+    layer: Annotated[str, About("Only decisions of this layer.")] | None
+    limit: Annotated[Limit, Default(MAX_LIMIT), About("How many buckets a page holds; left out: 200.")]
+    cursor: Cursor | None
+
+
 def analyse_decisions(
-    project_id: int,
-    pattern: str,
-    *,
-    since: str | None = None,
-    until: str | None = None,
-    bucket: str | None = None,
-    layer: str | None = None,
-    limit: int = MAX_LIMIT,
-    cursor: str | None = None,
+    project_id: int, pattern: str, **filters: Unpack[AnalyticsFilters]
 ) -> Listing | Statistics:
     """Compute statistics over all current and past numbers of decisions whose key matches a glob.
 
@@ -159,10 +162,10 @@ def analyse_decisions(
     over 100,000 numbers, and only the newest 100,000 are included. Texts that are plain numbers count;
     `left_out` is the number of others.
     """
-    limit = clean_limit(limit)
-    kind = clean_one_of(bucket, BUCKETS, "bucket") if bucket else ""
-    conditions = _decision_conditions(project_id, clean_name(pattern, "pattern"), layer)
-    when = _time_conditions(project_id, since=since, until=until)
+    limit, cursor = clean_limit(filters.get("limit", MAX_LIMIT)), filters.get("cursor")
+    kind = clean_one_of(bucket, BUCKETS, "bucket") if (bucket := filters.get("bucket")) else ""
+    conditions = _decision_conditions(project_id, clean_name(pattern, "pattern"), filters.get("layer"))
+    when = _time_conditions(project_id, since=filters.get("since"), until=filters.get("until"))
     found = read_measurements(conditions, when, MEASUREMENTS_READ + 1)
     if not found.numbers:
         return _empty_answer(conditions, found.left_out, has_time=bool(when))

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Annotated, Unpack
 
 # Pydantic builds the answer's schema and needs this TypedDict before Python 3.12.
 from typing_extensions import TypedDict
@@ -26,6 +27,7 @@ from ctxhub.core.search.matches import first_object_ids
 from ctxhub.core.search.questions import Search, prepare
 from ctxhub.core.search.ranking import Ranked, rank
 from ctxhub.core.vocabulary.names import find_vocabulary
+from ctxhub.toolbox.argument_types import About, Default, KeyOf, Limit, Number, Words
 from memory.decisions.rows import read_decisions
 from memory.suggestions.keys import Similarity, compare_keys
 from memory.suggestions.similar_keys import (
@@ -94,23 +96,31 @@ class Suggestion:
     reason: str
 
 
-def suggest_decisions(
-    project_id: int,
-    *,
-    key: str | None = None,
-    text: str | None = None,
-    tags: Sequence[str] | None = None,
-    layer: str | None = None,
-    limit: int = 5,
-    min_score: int = 30,
-) -> Listing:
+LIKE_KEY = "Like this key; one that exists asks with its layer and tags, too."
+
+
+class SuggestArguments(TypedDict, total=False):
+    """What `decision suggest` takes, before validation."""
+
+    key: Annotated[str, KeyOf("decision"), About(LIKE_KEY)] | None
+    text: Annotated[str, About("Like this text.")] | None
+    tags: Annotated[Words, About("Like these tags.")] | None
+    layer: Annotated[str, About("Of this layer.")] | None
+    limit: Annotated[Limit, Default(5), About("Left out: 5.")]
+    min_score: Annotated[
+        Number, Default(30), About("0 to 100; left out: 30.", {"minimum": 0, "maximum": 100})
+    ]
+
+
+def suggest_decisions(project_id: int, **given: Unpack[SuggestArguments]) -> Listing:
     """Return rows key, score, reason, parts, best first; active decisions and drafts only.
 
     The key of an existing decision adds its layer and tags if none are given; it is not suggested itself.
     Raises InvalidInput, with `missing`, if neither key, text nor tags are given.
     """
-    limit, min_score = clean_limit(limit), clean_from_to(min_score, "min_score", 0, 100)
-    request = _read_request(project_id, key, text, tags, layer)
+    limit = clean_limit(given.get("limit", 5))
+    min_score = clean_from_to(given.get("min_score", 30), "min_score", 0, 100)
+    request = _read_request(project_id, given)
     suggestions = _suggestions(project_id, request)
     rows = [
         [s.row.key, s.score.points, s.reason, s.score.parts]
@@ -123,9 +133,8 @@ def suggest_decisions(
 # -- Request ---------------------------------------------------------------------------------------
 
 
-def _read_request(
-    project_id: int, key: str | None, text: str | None, tags: Sequence[str] | None, layer: str | None
-) -> Request:
+def _read_request(project_id: int, given: SuggestArguments) -> Request:
+    key, text, tags, layer = given.get("key"), given.get("text"), given.get("tags"), given.get("layer")
     if not (key or text or tags):
         raise InvalidInput("suggest needs key, text or tags.", missing=["key", "text", "tags"])
     request = Request(
