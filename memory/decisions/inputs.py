@@ -24,14 +24,25 @@ from ctxhub.core.kit.text_lists import read_entries
 from ctxhub.core.kit.unset import UNSET, Unset
 from ctxhub.core.paths.reading import PathReader, reader_of
 from ctxhub.toolbox.argument_types import (
+    SINCE,
     UNDECLARED,
     About,
     Anything,
+    ByAgent,
+    Cursor,
+    Default,
+    InLayer,
+    InScope,
+    Limit,
+    Match,
     Object,
+    OnlyStale,
     OptionalWord,
     Paths,
     Says,
     Text,
+    WithoutTags,
+    WithTags,
     Word,
     Words,
 )
@@ -95,6 +106,30 @@ DEFAULTS: DecisionArguments = {
     "tradeoffs": None,
     "metadata": None,
 }
+
+
+ALL_WORDS = 'All these words are in it: key, value, reasons, tags. "A phrase", -not, prefix*.'
+
+
+class DecisionFilters(TypedDict, total=False):
+    """What `decision list` takes, before validation."""
+
+    status: Annotated[Word, Says("active|draft|deprecated|any"), About("Left out: active.")]
+    layer: InLayer | None
+    tags: WithTags | None
+    match: Match
+    exclude_tags: WithoutTags | None
+    scope: InScope | None
+    by: ByAgent | None
+    text: Annotated[str, About(ALL_WORDS)] | None
+    since: Annotated[str, About(f"Changed since. {SINCE}")] | None
+    until: Annotated[str, About(f"Changed before. {SINCE}")] | None
+    sort: Annotated[str, Says("updated|key|version", in_description=False), About("Left out: updated.")]
+    order: Annotated[str, Says("desc|asc", in_description=False), About("Left out: desc.")]
+    limit: Limit
+    cursor: Cursor | None
+    full: Annotated[bool, Default(False), About("Values whole, not cut to 200 characters.")]
+    stale: OnlyStale | None
 
 
 @frozen

@@ -41,26 +41,13 @@ from ctxhub.core.search.matches import read_object_ids
 from ctxhub.core.vocabulary.names import Vocabulary, find_vocabulary, ids_of, scope_ids_of
 from ctxhub.core.vocabulary.tag_filters import read_tag_filters
 from ctxhub.toolbox.argument_types import (
-    SINCE,
     About,
     Author,
-    ByAgent,
-    Cursor,
-    Default,
-    InLayer,
-    InScope,
-    Limit,
-    Match,
-    OnlyStale,
-    Says,
     StaleChanges,
     Time,
-    WithoutTags,
-    WithTags,
-    Word,
     one_of,
 )
-from memory.decisions.inputs import ALTERNATIVES, TRADEOFFS
+from memory.decisions.inputs import ALTERNATIVES, TRADEOFFS, DecisionFilters
 from memory.decisions.models import Decision, DecisionRevision, DecisionStatus, typed_value
 from memory.decisions.rows import DECISIONS, LISTED, DecisionRow, read_decisions
 
@@ -247,29 +234,7 @@ def open_decisions(project_id: int, keys: Sequence[str], full: bool) -> dict[str
 
 
 SORTS = {"updated": "updated_at", "key": "key", "version": "version_order"}
-ALL_WORDS = 'All these words are in it: key, value, reasons, tags. "A phrase", -not, prefix*.'
 COLUMNS = ("key", "value", "version", "status", "layer", "tags", "scopes", "agent", "updated", "stale")
-
-
-class DecisionFilters(TypedDict, total=False):
-    """What `decision list` takes, before validation."""
-
-    status: Annotated[Word, Says("active|draft|deprecated|any"), About("Left out: active.")]
-    layer: InLayer | None
-    tags: WithTags | None
-    match: Match
-    exclude_tags: WithoutTags | None
-    scope: InScope | None
-    by: ByAgent | None
-    text: Annotated[str, About(ALL_WORDS)] | None
-    since: Annotated[str, About(f"Changed since. {SINCE}")] | None
-    until: Annotated[str, About(f"Changed before. {SINCE}")] | None
-    sort: Annotated[str, Says("updated|key|version", in_description=False), About("Left out: updated.")]
-    order: Annotated[str, Says("desc|asc", in_description=False), About("Left out: desc.")]
-    limit: Limit
-    cursor: Cursor | None
-    full: Annotated[bool, Default(False), About("Values whole, not cut to 200 characters.")]
-    stale: OnlyStale | None
 
 
 class KeyFilters(DecisionFilters, total=False):

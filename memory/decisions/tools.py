@@ -32,8 +32,8 @@ from ctxhub.toolbox.argument_types import (
 from ctxhub.toolbox.batch_writes import BatchAnswer
 from ctxhub.toolbox.batches import checked_items
 from memory.decisions import queries, services
-from memory.decisions.inputs import DecisionArguments, Numeric, clean_key
-from memory.decisions.queries import DecisionFilters, list_decisions
+from memory.decisions.inputs import DecisionArguments, DecisionFilters, Numeric, clean_key
+from memory.decisions.queries import list_decisions
 from memory.statistics.numbers import AnalyticsFilters, Bucket, Statistics, analyse_decisions
 from memory.statistics.trends import list_trends
 from memory.suggestions.similar_keys import near_keys

@@ -1,11 +1,13 @@
 """Reads conversations: a text, or the messages of a chat as the APIs of models have them."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Annotated, Any
 
 from ctxhub.core.kit.errors import InvalidInput, shown
 from ctxhub.core.kit.inputs import WORD_LENGTH
 from ctxhub.core.kit.text_lists import parse_value
+from ctxhub.toolbox.argument_types import About, Checks, Shows
+from ctxhub.toolbox.list_conversions import conversion_error
 
 Conversation = str | Sequence[Any] | Mapping[str, Any]
 HOW_TO_WRITE = 'Write a text, or messages: [{"role": "user", "content": "Hi."}].'
@@ -26,6 +28,20 @@ MARKS = {
     "server_tool_use": "tool call",
     "tool_use": "tool call",
 }
+
+
+def _text_or_messages(value: Any) -> Any:
+    if isinstance(value, str | list | dict):
+        return value
+    raise conversion_error("conversation", "must be a text, or a list of messages {role, content}")
+
+
+SavedConversation = Annotated[
+    Conversation,
+    Checks(_text_or_messages),
+    Shows({"type": "string"}, {"type": ["string", "array"]}),
+    About("A text, or messages {role, content}."),
+]
 
 
 def conversation_text(value: Conversation) -> str:

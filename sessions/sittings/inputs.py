@@ -35,17 +35,14 @@ from ctxhub.core.text.token_count import count_tokens
 from ctxhub.toolbox.argument_types import (
     NAMES_FILES,
     About,
-    Checks,
     ItemsOrTexts,
     Number,
     Object,
     Ref,
     Says,
-    Shows,
     Words,
 )
-from ctxhub.toolbox.list_conversions import conversion_error
-from sessions.sittings.conversations import Conversation, conversation_text
+from sessions.sittings.conversations import SavedConversation, conversation_text
 from sessions.sittings.models import DEFAULT_WORKSPACE, HASH_LENGTH, WORKSPACE_LENGTH
 from tracking.files.inputs import FileFacts, clean_content
 from tracking.files.paths import clean_file
@@ -119,18 +116,6 @@ DEFAULT_IMPORTANCE = 5
 STATE = ("active_project", "enabled_mcps", "settings", "branch", "worktree")
 
 
-def _text_or_messages(value: Any) -> Any:
-    if isinstance(value, str | list | dict):
-        return value
-    raise conversion_error("conversation", "must be a text, or a list of messages {role, content}")
-
-
-SavedConversation = Annotated[
-    Conversation,
-    Checks(_text_or_messages),
-    Shows({"type": "string"}, {"type": ["string", "array"]}),
-    About("A text, or messages {role, content}."),
-]
 SavedFiles = Annotated[
     ItemsOrTexts,
     NAMES_FILES,
