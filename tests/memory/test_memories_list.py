@@ -98,10 +98,9 @@ def test_a_changed_memory_comes_first_in_every_list(filled: Caller) -> None:
         assert titles(filled, **query)[0] == "m0"
 
 
-def test_a_long_title_is_cut_unless_full_is_set(ada: Caller) -> None:
+def test_a_long_title_is_cut(ada: Caller) -> None:
     add_memory(caller=ada, title="x" * 500, content="x")
     assert titles(ada) == [f"{'x' * 200}…"]
-    assert titles(ada, full=True) == ["x" * 500]
 
 
 def test_a_page_cut_by_max_tokens_has_a_cursor(filled: Caller) -> None:
