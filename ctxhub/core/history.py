@@ -95,7 +95,7 @@ class History(Generic[RowT]):
     own_fields: ClassVar[Sequence[str]] = ()
     # Whether an update makes the current agent the author of the row.
     signs_changes: ClassVar[bool] = False
-    # Whether who writes a row counts as given it, as who opens it does: see sessions/briefings.
+    # Whether who writes a row counts as given it, as who opens it does: see sessions/given.
     is_given_to_writers: ClassVar[bool] = False
     # The fields that documents are made of; (): all.
     read_for_documents: ClassVar[Sequence[str]] = ()

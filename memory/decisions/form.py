@@ -1,4 +1,4 @@
-"""@admin/form.py"""
+"""The form of a decision. Turns the changed fields into arguments of `set_decision`."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""SQL of what agents were given, and of the sessions in which they were."""
+"""What agents were given, in which of their sessions, and which of these are current."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime

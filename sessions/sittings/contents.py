@@ -1,4 +1,4 @@
-"""SQL of sessions: their contents, their ancestors, and what is deleted with them."""
+"""SQL of sessions: what they hold, written, copied and read, and the ancestors of one."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime

@@ -63,6 +63,13 @@ def test_a_noun_is_a_flat_folder(folder: str) -> None:
     assert {name: lines for name, lines in modules(folder).items() if lines > MOST_LINES} == {}
 
 
+@pytest.mark.parametrize("app", APPS)
+def test_an_app_has_no_other_folders(app: str) -> None:
+    folders = {str(file.parent.relative_to(ROOT)) for file in (ROOT / app).rglob("*.py")}
+    named = {folder for folder in (*NOUNS, *OTHERS) if folder.startswith(f"{app}/")}
+    assert folders == {app, f"{app}/migrations", *named}
+
+
 @pytest.mark.parametrize("folder", NOUNS)
 def test_a_noun_has_the_modules_that_all_have(folder: str) -> None:
     assert [name for name in MODULES if name not in modules(folder)] == []

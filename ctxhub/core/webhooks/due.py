@@ -1,4 +1,4 @@
-"""What the workers have to do, and when the next time comes."""
+"""What the workers have to do, and when the next time comes; what is removed and encrypted again."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
