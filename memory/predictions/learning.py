@@ -256,11 +256,6 @@ def get_weeks(project_id: int) -> list[Week]:
     ]
 
 
-def get_weights(project_id: int) -> Learned | None:
-    """The weights that the project learned; None if it uses the defaults."""
-    return read_weights(project_id)
-
-
 def _week(begins: date, days: Sequence[DayOfOutcomes]) -> Week:
     count, hits = sum(day.count for day in days), sum(day.hits for day in days)
     return Week(

@@ -1,11 +1,6 @@
 """Who holds a lease or a claim: an agent and its session."""
 
-from typing import TYPE_CHECKING
-
 from ctxhub.core.kit.frozen import frozen
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 # Between the parts of a session's name: `claude-1a2b/reviewer-7` is a subagent in the window `claude-1a2b`.
 PART = "/"
@@ -50,11 +45,3 @@ class Holder:
 def is_part(session: str, of: str) -> bool:
     """Whether a session is another one, or within it."""
     return session == of or session.startswith(of + PART)
-
-
-def with_parents(session: str) -> "Iterator[str]":
-    """The session and those it is in, from the inside out."""
-    yield session
-    while PART in session:
-        session = session.rpartition(PART)[0]
-        yield session

@@ -104,10 +104,6 @@ class SentAgain(WebhookAnswer):
     sent: Annotated[list[int], About("The deliveries that are sent again; those that were not dead are not.")]
 
 
-class _Whole(TypedDict):
-    webhook: NotRequired[WebhookItem]
-
-
 class TestedWebhook(WebhookAnswer):
     delivery: DeliveryItem
 

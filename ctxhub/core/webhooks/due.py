@@ -83,10 +83,6 @@ def note_looked(webhook_id: int, conditions: Conditions, event_id: int) -> None:
     _looked[webhook_id] = (conditions, event_id)
 
 
-def forget_looked(webhook_id: int) -> None:
-    _looked.pop(webhook_id, None)
-
-
 # A webhook with few events to tell need not look at all the others again. Other processes look themselves.
 _looked: dict[int, tuple[Conditions, int]] = {}
 when_replaced.append(_looked.clear)
