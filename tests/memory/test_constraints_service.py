@@ -92,6 +92,7 @@ def test_a_new_category_is_registered_and_found_whatever_its_case(ada: Caller) -
     first = add(ada, category="Accessibility")
     other = add(ada, category="ACCESSIBILITY", text="Every picture has a text.")
     assert item(ada, other["id"])["category"] == item(ada, first["id"])["category"] == "Accessibility"
+    assert [data["note"] for _, _, data in events(ada)] == ["Accessibility, medium"] * 2
     assert Category.objects.in_project(ada.project).filter(folded="accessibility").count() == 1
 
 
