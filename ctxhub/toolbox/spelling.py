@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable
+from functools import lru_cache
 
 from ctxhub.core.kit.likeness import LONGEST_WORD, plain, slip
 from ctxhub.core.text.plurals import singular
@@ -12,12 +13,23 @@ _REST = re.compile(r"[^a-z0-9]+")
 
 def snake(name: str) -> str:
     """Convert a name to snake case: `contextId`, `Context-ID` and `context id` become context_id."""
-    return _REST.sub("_", _HUMP.sub("_", name[:LONGEST_WORD]).lower()).strip("_")
+    return _snake(name[:LONGEST_WORD])
 
 
 def squeezed(name: str) -> str:
     """Reduce a name to lower-case letters and digits: `quick-set`, `quickSet` and `QUICK_SET` are equal."""
-    return _REST.sub("", name[:LONGEST_WORD].lower())
+    return _squeezed(name[:LONGEST_WORD])
+
+
+# A refused call compares what it names with all names that are known, which are the same each time.
+@lru_cache(maxsize=4096)
+def _snake(name: str) -> str:
+    return _REST.sub("_", _HUMP.sub("_", name).lower()).strip("_")
+
+
+@lru_cache(maxsize=4096)
+def _squeezed(name: str) -> str:
+    return _REST.sub("", name.lower())
 
 
 def in_singular(word: str) -> str:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 
 SHORT = 5  # Letters up to which another letter makes another word: `date` and `data`, `score` and `scope`.
 LONG = 9  # Letters from which two may be wrong.
@@ -18,7 +19,12 @@ _ENDINGS = frozenset(["s", "es", "d", "ed", "r", "er", "ing", "ion", "ions", "al
 
 def plain(word: str) -> str:
     """A word for comparisons: without case, and with one kind of separator."""
-    return _APART.sub(" ", word[:LONGEST_WORD].casefold()).strip()
+    return _plain(word[:LONGEST_WORD])
+
+
+@lru_cache(maxsize=4096)
+def _plain(word: str) -> str:
+    return _APART.sub(" ", word.casefold()).strip()
 
 
 def slip(said: str, meant: str) -> int | None:
@@ -40,15 +46,15 @@ def slip(said: str, meant: str) -> int | None:
 def _slip_of_word(said: str, meant: str) -> int | None:
     if said == meant:
         return 0
-    from rapidfuzz.distance import OSA
-
+    if said[:1] != meant[:1] and said[:2] != meant[1::-1]:
+        return None
     shorter = min(len(said), len(meant))
     if shorter == 2 and len(said) < len(meant) == LEAST and said == meant[0] + meant[-1]:
         return 1  # `ky` of key.
     if shorter < LEAST or _DIGITS.findall(said) != _DIGITS.findall(meant):
         return None
-    if said[0] != meant[0] and said[:2] != meant[1::-1]:
-        return None
+    from rapidfuzz.distance import OSA
+
     allowed = 2 if shorter >= LONG else 1
     edits = int(OSA.distance(said, meant, score_cutoff=allowed))
     if edits > allowed or (shorter <= SHORT and _has_another_letter(said, meant)):
