@@ -20,8 +20,10 @@ import sys
 import tempfile
 from collections.abc import Mapping, Sequence
 from functools import cache
+from importlib import import_module
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import django
 from django.conf import settings
@@ -34,24 +36,74 @@ from manage import WITHOUT_WEB
 
 ROOT = Path(__file__).parent.parent
 MANAGE = str(ROOT / "manage.py")
+# What commands that serve load when they have looked at their arguments; the first one is runmcp's.
+LOADED_LATER = ("ctxhub.mcp.stdio", "ctxhub.mcp.http", "ctxhub.mcp.django_handler", "ctxhub.urls")
 VARIABLE_PREFIXES = ("CTXHUB_", "DJANGO_", "DATABASE_URL")
 
 
 # -- Where a command is asked for ------------------------------------------------------------------
 
 
+class Forked(subprocess.Popen[Any]):
+    """`subprocess.Popen` of `[MANAGE, ...]` or, with `script`, of `python -c SCRIPT`, whose arguments then
+    follow "-c": what runs is a fork of a process that has loaded the code. `env` is needed."""
+
+    def __init__(self, argv: Sequence[str], *, script: str = "", **options: Any) -> None:
+        self._script = script
+        super().__init__(argv, **options)
+
+    def _execute_child(self, argv: Any, *options: Any) -> None:
+        _, _, _, _, folder, environment, _, _, _, *ends, _, _, _, _, umask, _, _ = options
+        request = {
+            "argv": argv,
+            "environment": dict(environment),
+            "folder": folder or os.getcwd(),
+            "umask": umask,
+            "script": self._script,
+        }
+        address, _ = _loaded(is_without_web=_is_without_web(argv, environment))
+        own = (ends[0], ends[3], ends[5])
+        files = [number if file == -1 else file for number, file in enumerate(own)]
+        self._line = socket.socket(socket.AF_UNIX)
+        self._line.connect(address)
+        socket.send_fds(self._line, [b"\0"], files)
+        self._line.sendall(json.dumps(request).encode())
+        self._line.shutdown(socket.SHUT_WR)
+        self._answers = self._line.makefile()
+        self.pid = int(self._answers.readline())
+        self._child_created = True
+        self._close_pipe_fds(*ends)  # type: ignore[attr-defined]
+
+    def _internal_poll(self, *_: Any, **__: Any) -> int | None:
+        if self.returncode is None and select.select([self._line], [], [], 0)[0]:
+            self._ended()
+        return self.returncode
+
+    def _wait(self, timeout: float | None) -> int:
+        if self.returncode is None:
+            if not select.select([self._line], [], [], timeout)[0]:
+                raise subprocess.TimeoutExpired(self.args, timeout or 0)
+            self._ended()
+        return self.returncode
+
+    def _ended(self) -> None:
+        self.returncode = int(self._answers.readline())
+        self._answers.close()
+        self._line.close()
+
+
 def run(
     arguments: Sequence[str], environment: Mapping[str, str], *, timeout: float, umask: int = -1
 ) -> subprocess.CompletedProcess[str]:
     """`manage.py` with these arguments, as `subprocess.run` runs it."""
-    return _run([MANAGE, *arguments], environment, timeout=timeout, umask=umask)
+    return _run([MANAGE, *arguments], timeout, env=environment, umask=umask)
 
 
 def run_script(
     script: str, arguments: Sequence[str], environment: Mapping[str, str], *, timeout: float
 ) -> subprocess.CompletedProcess[str]:
     """`python -c SCRIPT` with these arguments, as `subprocess.run` runs it."""
-    return _run(["-c", *arguments], environment, timeout=timeout, script=script)
+    return _run(["-c", *arguments], timeout, env=environment, script=script)
 
 
 def without_own_variables(environment: Mapping[str, str]) -> dict[str, str]:
@@ -59,44 +111,28 @@ def without_own_variables(environment: Mapping[str, str]) -> dict[str, str]:
     return {name: value for name, value in environment.items() if not name.startswith(VARIABLE_PREFIXES)}
 
 
-def _run(
-    argv: Sequence[str],
-    environment: Mapping[str, str],
-    *,
-    timeout: float,
-    umask: int = -1,
-    script: str = "",
-) -> subprocess.CompletedProcess[str]:
-    request = {
-        "argv": argv,
-        "environment": dict(environment),
-        "folder": os.getcwd(),
-        "umask": umask,
-        "script": script,
+def _run(argv: Sequence[str], timeout: float, **options: Any) -> subprocess.CompletedProcess[str]:
+    pipes: dict[str, Any] = {
+        "stdin": subprocess.DEVNULL,
+        "stdout": subprocess.PIPE,
+        "stderr": subprocess.PIPE,
     }
-    address, _ = _loaded(is_without_web=_is_without_web(argv, environment))
-    with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as errors:
-        with socket.socket(socket.AF_UNIX) as line, line.makefile() as answers:
-            line.connect(address)
-            line.settimeout(timeout)
-            socket.send_fds(line, [b"\0"], [out.fileno(), errors.fileno()])
-            line.sendall(json.dumps(request).encode())
-            line.shutdown(socket.SHUT_WR)
-            pid = int(answers.readline())
-            try:
-                code = int(answers.readline())
-            except TimeoutError as error:
-                os.kill(pid, signal.SIGKILL)
-                raise subprocess.TimeoutExpired(list(argv), timeout) from error
-        out.seek(0)
-        errors.seek(0)
-        return subprocess.CompletedProcess(list(argv), code, out.read(), errors.read())
+    with Forked(argv, text=True, **pipes, **options) as process:
+        try:
+            out, errors = process.communicate(timeout=timeout)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            raise
+    return subprocess.CompletedProcess(list(argv), process.returncode, out, errors)
 
 
 def _is_without_web(argv: Sequence[str], environment: Mapping[str, str]) -> bool:
-    """Whether `manage.py` will turn the apps of the web off."""
+    """Whether the command has, or `manage.py` will turn, the apps of the web off."""
+    if web := environment.get("CTXHUB_WEB"):
+        return web == "false"
     command = "".join(argv[1:2]) if argv[0] == MANAGE else ""
-    return "CTXHUB_WEB" not in environment and (command in WITHOUT_WEB or command.startswith("import_"))
+    is_stdio = command == "runmcp" and "--http" not in argv
+    return is_stdio or command in WITHOUT_WEB or command.startswith("import_")
 
 
 @cache
@@ -132,6 +168,8 @@ def load() -> None:
     for name, app in get_commands().items():
         if app == "ctxhub":
             load_command_class(app, name)
+    for name in LOADED_LATER if settings.WEB else LOADED_LATER[:1]:
+        import_module(name)
 
 
 def wait_for_request(address: str) -> SimpleNamespace:
@@ -159,19 +197,20 @@ def wait_for_request(address: str) -> SimpleNamespace:
 def _receive(line: socket.socket) -> SimpleNamespace:
     """Returns in one more fork; this one waits for it, and tells its id and exit code."""
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-    _, [out, errors], _, _ = socket.recv_fds(line, 1, 2)
+    _, files, _, _ = socket.recv_fds(line, 1, 3)
     with line.makefile() as text:
         request = SimpleNamespace(**json.load(text))
     if pid := os.fork():
+        for file in files:
+            os.close(file)
         line.sendall(f"{pid}\n".encode())
         _, status = os.waitpid(pid, 0)
         line.sendall(f"{os.waitstatus_to_exitcode(status)}\n".encode())
         os._exit(0)
     line.close()
-    nothing = os.open(os.devnull, os.O_RDONLY)
-    for opened, number in ((nothing, 0), (out, 1), (errors, 2)):
-        os.dup2(opened, number)
-        os.close(opened)
+    for number, file in enumerate(files):
+        os.dup2(file, number)
+        os.close(file)
     return request
 
 

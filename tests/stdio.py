@@ -6,9 +6,10 @@ import select
 import subprocess
 import sys
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import count
 from pathlib import Path
 from typing import IO, Any
@@ -20,6 +21,7 @@ from django.db import connection
 from ctxhub.core.kit.caller import Caller
 from ctxhub.mcp.methods import Surface
 from ctxhub.mcp.stdio import StdioServer
+from tests.preloaded import Forked
 from tests.timing import PATIENCE_SECONDS
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -137,19 +139,19 @@ def stdio_hub(
     code: Sequence[str] = (),
     stdin: IO[Any] | int = subprocess.PIPE,
     variables: Mapping[str, str] | None = None,
+    is_fork: bool = True,
 ) -> Iterator[StdioClient]:
-    """A running server; `code` is Python that runs inside it before it serves, `variables` its client's."""
-    started = (
-        [sys.executable, "-c", "\n".join([PATH, *code, RUN]), *arguments] if code else command(*arguments)
-    )
-    with subprocess.Popen(
-        started,
-        cwd="/",
-        env={**environment(), **(variables or {})},
-        stdin=stdin,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-    ) as process:
+    """A running server; `code` is Python that runs inside it before it serves, `variables` its client's.
+
+    A fork has loaded more modules than a server that starts by itself.
+    """
+    script = "\n".join([PATH, *code, RUN])
+    start: Callable[..., Any] = partial(Forked, ["-c", *arguments], script=script)
+    if not is_fork:
+        start = partial(subprocess.Popen, [sys.executable, "-c", script, *arguments])
+    pipes: dict[str, Any] = {"stdin": stdin, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    own = {**environment(), "CTXHUB_WEB": "false", **(variables or {})}
+    with start(cwd="/", env=own, **pipes) as process:
         try:
             yield StdioClient(process)
         finally:

@@ -8,7 +8,8 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 from tests.core.command_line import Installation
-from tests.stdio import StdioClient, command
+from tests.preloaded import MANAGE, Forked
+from tests.stdio import StdioClient
 
 BESIDE = ("", "-wal", "-shm")
 
@@ -16,8 +17,8 @@ BESIDE = ("", "-wal", "-shm")
 @contextmanager
 def window(at: Installation, agent: str, *arguments: str) -> Iterator[StdioClient]:
     """The agent's stdio server of an installed hub."""
-    with subprocess.Popen(
-        command("--project", "demo", "--agent", agent, *arguments),
+    with Forked(
+        [MANAGE, "runmcp", "--project", "demo", "--agent", agent, *arguments],
         cwd="/",
         env=at.environment,
         stdin=subprocess.PIPE,

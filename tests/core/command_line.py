@@ -5,7 +5,6 @@ import re
 import shutil
 import sqlite3
 import subprocess
-import sys
 import tempfile
 import urllib.request
 from collections.abc import Iterator
@@ -77,8 +76,9 @@ class Installation:
     def serving(self, *arguments: str, logs: bool = True) -> Iterator["Server"]:
         """A `serve` process with these arguments that already answers requests."""
         with (self.folder / "stderr").open("w+") as errors:
-            process = subprocess.Popen(
-                [sys.executable, "-c", PATIENT_SERVE, *arguments],
+            process = preloaded.Forked(
+                ["-c", *arguments],
+                script=PATIENT_SERVE,
                 env=self.environment,
                 stdout=subprocess.PIPE,
                 stderr=errors if logs else subprocess.DEVNULL,

@@ -340,7 +340,7 @@ SELDOM = ("Stemmer", "rapidfuzz", "re2", "psycopg", "ctxhub.importers", "ctxhub.
 
 
 def test_what_is_not_needed_is_not_imported(apollo: Project) -> None:
-    with stdio_hub(code=[PRINT_MODULES]) as client:
+    with stdio_hub(code=[PRINT_MODULES], is_fork=False) as client:
         started(client).call("decision", "list")
         client.tools()
         _, err, _ = client.finish()
@@ -350,7 +350,7 @@ def test_what_is_not_needed_is_not_imported(apollo: Project) -> None:
 
 
 def test_the_sdk_is_not_imported(apollo: Project) -> None:
-    with stdio_hub(code=[PRINT_MODULES]) as client:
+    with stdio_hub(code=[PRINT_MODULES], is_fork=False) as client:
         started(client).call("decision", "set", key="k", value="x")
         client.tools()
         assert client.call("hub", "wait", wait_seconds=1)["cursor"]
