@@ -338,6 +338,7 @@ def test_files_are_filtered_and_paged(ada: Caller, apollo: Project) -> None:
     assert [row[0] for row in list_resources(apollo.pk, path="b").rows] == ["b"]
 
 
+@time_machine.travel(NOON + timedelta(hours=3), tick=False)
 def test_a_file_is_opened_by_its_ref(history: Project, ada: Caller) -> None:
     acquire_lease(caller=ada, paths=["src/**"], reason="Rework.")
     refs = ["resource:src/api/auth.py", "resource:./src/app.py", "resource:nothing"]
