@@ -28,8 +28,7 @@ pytestmark = pytest.mark.one_engine
 
 MIB = 1_048_576
 KIB_64 = 65_536
-# Enough for several parts. A whole mebibyte is read by one reader over MCP and one over REST.
-MANY_PARTS = 262_144
+MANY_PARTS = 81_920  # Of the shortest lines five. A whole mebibyte is read by one reader.
 MIXED = (
     ('Größe: 效能 👨‍👩‍👧‍👦 q\u0301 🇫🇮👍🏽 "quoted" and \\ more\r\n\n' * 60)
     + "no break here " * 100
@@ -143,7 +142,7 @@ ADDRESSES: dict[str, tuple[Callable[[Caller, str], Any], int, str, str]] = {
     "version": (write_old_version, KIB_64, "decisions/long/text/versions/?version=1.0.0", "value"),
     "constraint": (write_constraint, KIB_64, "constraints/{}/", "text"),
     "message": (write_message, KIB_64, "messages/{}/", "text"),
-    "memory": (write_memory, MIB, "memories/{}/", "content"),
+    "memory": (write_memory, MANY_PARTS, "memories/{}/", "content"),
     "old memory": (write_old_memory, MANY_PARTS, "memories/{}/revisions/1/", "content"),
     "pad": (write_pad, MANY_PARTS, "scratchpads/{}/", "content"),
     "revision": (write_old_pad, MANY_PARTS, "scratchpads/{}/revisions/1/", "content"),
