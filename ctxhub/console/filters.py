@@ -5,6 +5,7 @@ from datetime import datetime
 from typing import Any, ClassVar
 
 from django import forms
+from django.contrib import admin
 from django.contrib.admin import ListFilter
 from django.contrib.admin.options import IncorrectLookupParameters
 from django.contrib.admin.views.main import ChangeList
@@ -16,6 +17,7 @@ from django.utils.dateparse import parse_datetime
 from ctxhub.console.access import access_of, shown_project_ids
 from ctxhub.console.fields import MomentInput
 from ctxhub.console.unfold_compat import DropdownFilter, TextFilter
+from ctxhub.console.urls import list_url
 from ctxhub.core.kit.errors import InvalidInput
 from ctxhub.core.kit.models import NamedRow
 from ctxhub.core.models import Agent, Category, Layer, Scope, Tag
@@ -197,3 +199,12 @@ class TimeRangeFilter(ListFilter):
             return at if at.tzinfo else timezone.make_aware(at)
         except (ValueError, OverflowError) as error:
             raise IncorrectLookupParameters(f"{name}: {text[:40]!r} is not a time.") from error
+
+
+def lists_filtered_by(parameter: str) -> list[tuple[str, str]]:
+    """URL and title of each list that can be filtered by this word: `?tag=api`, `?layer=data`."""
+    return [
+        (list_url(model._meta.label_lower.replace(".", "_")), str(model._meta.verbose_name_plural))
+        for model, page in admin.site._registry.items()
+        if any(getattr(spec, "parameter_name", "") == parameter for spec in page.list_filter)
+    ]

@@ -11,9 +11,6 @@ from ctxhub.core.registry import find_noun
 # kind -> (project id, name) -> the URL of the page, or None if the row no longer exists.
 pages: dict[str, Callable[[int, str], str | None]] = {}
 
-# URL names of the lists that have filters by vocabulary: `?tag=api`, `?layer=data`.
-vocabulary_lists: list[str] = []
-
 
 def page_of(project_id: int, ref: str) -> str | None:
     kind, _, name = ref.partition(":")

@@ -8,16 +8,14 @@ from django.contrib import admin
 from django.core.exceptions import PermissionDenied
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
-from django.urls import reverse
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 from unfold.decorators import display
 from unfold.widgets import UnfoldAdminTextInputWidget
 
-from ctxhub.console import refs
 from ctxhub.console.access import access_of, shown_project_ids
 from ctxhub.console.base import Menu, person
-from ctxhub.console.filters import ProjectFilter
+from ctxhub.console.filters import ProjectFilter, lists_filtered_by
 from ctxhub.console.logged import LoggedAdmin
 from ctxhub.console.service_form import ServiceForm
 from ctxhub.console.urls import in_project
@@ -64,7 +62,10 @@ class WordAdmin(LoggedAdmin):
             return "nothing yet"
         kind = str(self.opts.model_name)
         link = '<a class="ctx-link" href="{}">{}</a>'
-        lists = [(in_project(url, word.project, **{kind: word.name}), title) for url, title in lists_of(kind)]
+        lists = [
+            (in_project(url, word.project, **{kind: word.name}), title)
+            for url, title in lists_filtered_by(kind)
+        ]
         if len(lists) == 1:
             return format_html(link, lists[0][0], word.uses)
         links = format_html_join(", ", link, lists)
@@ -96,17 +97,6 @@ class WordAdmin(LoggedAdmin):
             return ""
         times = "once" if uses == 1 else f"{uses} times"
         return f"The {kind} {row.name!r} cannot be deleted while it is in use. It is used {times}."
-
-
-def lists_of(kind: str) -> list[tuple[str, str]]:
-    """URL and title of each list that can be filtered by a word of this kind."""
-    lists = []
-    for model, model_admin in admin.site._registry.items():
-        name = f"admin:{model._meta.label_lower.replace('.', '_')}_changelist"
-        has_filter = any(getattr(spec, "parameter_name", "") == kind for spec in model_admin.list_filter)
-        if name in refs.vocabulary_lists and has_filter:
-            lists.append((reverse(name), str(model._meta.verbose_name_plural)))
-    return lists
 
 
 @admin.register(Tag)

@@ -11,7 +11,6 @@ from django.http import HttpRequest, HttpResponse
 from unfold.contrib.filters.admin import ChoicesDropdownFilter
 from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
 
-from ctxhub.console import refs
 from ctxhub.console.base import Menu, person
 from ctxhub.console.columns import PREVIEW_CHARACTERS, PRIORITY_COLOURS, column, name, preview
 from ctxhub.console.fields import LinesField, NamesField, ProseField
@@ -190,6 +189,3 @@ class ConstraintAdmin(PathRowsAdmin):
         changed = sum(self.write_each(request, constraints, change))
         noun = "constraint is" if changed == 1 else "constraints are"
         messages.success(request, f"{changed} {noun} {status.label} now.")
-
-
-refs.vocabulary_lists.append("admin:memory_constraint_changelist")

@@ -12,7 +12,6 @@ from django.utils.safestring import SafeString
 from unfold.decorators import display
 from unfold.widgets import UnfoldAdminTextInputWidget
 
-from ctxhub.console import refs
 from ctxhub.console.base import Menu, person
 from ctxhub.console.columns import column, preview
 from ctxhub.console.fields import NamesField, ObjectField, ProseField
@@ -133,6 +132,3 @@ class ContextAdmin(NounAdmin):
 
 def list_of_memories(context: Context) -> str:
     return list_url("memory_memory", context.project, context=context.name)
-
-
-refs.vocabulary_lists.append("admin:memory_context_changelist")

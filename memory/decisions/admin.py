@@ -14,7 +14,6 @@ from django.http import Http404, HttpRequest, HttpResponse
 from unfold.contrib.filters.admin import ChoicesDropdownFilter
 from unfold.widgets import UnfoldAdminTextInputWidget
 
-from ctxhub.console import refs
 from ctxhub.console.base import Menu, person
 from ctxhub.console.columns import PREVIEW_CHARACTERS, column, mono, preview
 from ctxhub.console.fields import ProseField
@@ -249,6 +248,3 @@ def _row_of(decision: Decision) -> "DecisionRow":
     if row is None:
         raise Http404
     return row
-
-
-refs.vocabulary_lists.append("admin:memory_decision_changelist")

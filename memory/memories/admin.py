@@ -13,7 +13,6 @@ from django.utils.safestring import SafeString
 from unfold.contrib.filters.admin import ChoicesDropdownFilter
 from unfold.decorators import display
 
-from ctxhub.console import refs
 from ctxhub.console.base import Menu, person
 from ctxhub.console.columns import chips, column, preview
 from ctxhub.console.filters import AgentFilter, ProjectFilter, TagFilter
@@ -268,6 +267,3 @@ def _to_relate(memory: Memory) -> str:
 
 def _list_of_relationships(memory: Memory) -> str:
     return list_url("memory_relationship", memory.project, q=memory.ref)
-
-
-refs.vocabulary_lists.append("admin:memory_memory_changelist")

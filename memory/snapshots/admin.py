@@ -295,6 +295,3 @@ def _what_stays(count: int) -> str:
         return "Nothing rests on it."
     verbs = ("rests", "stays") if count == 1 else ("rest", "stay")
     return f"{counted(count, 'snapshots')} {verbs[0]} on it and {verbs[1]}."
-
-
-refs.vocabulary_lists.append("admin:memory_snapshot_changelist")

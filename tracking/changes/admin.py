@@ -6,7 +6,6 @@ from django.db.models.functions import Left
 from django.http import HttpRequest
 from unfold.contrib.filters.admin import ChoicesDropdownFilter
 
-from ctxhub.console import refs
 from ctxhub.console.base import Menu
 from ctxhub.console.columns import PREVIEW_CHARACTERS, column, mono, preview, time_in_full
 from ctxhub.console.filters import AgentFilter, LayerFilter, ProjectFilter
@@ -50,6 +49,3 @@ class FileChangeAdmin(FileRowsAdmin, LoggedAdmin):
     begins = column("Description", lambda change: preview(change.beginning))
 
     happened = time_in_full("at", "When")
-
-
-refs.vocabulary_lists.append("admin:tracking_filechange_changelist")

@@ -3,9 +3,7 @@
 import math
 from collections.abc import Sequence
 
-from django.urls import reverse
-
-from ctxhub.console import refs
+from ctxhub.console.filters import lists_filtered_by
 from ctxhub.console.urls import in_project
 from ctxhub.core.hub.overview import summarise_layers
 from ctxhub.core.kit.frozen import frozen
@@ -35,12 +33,13 @@ class LayerBars:
 
 def layer_chart(project: Project) -> list[LayerBars]:
     summary = summarise_layers(project.pk)
+    [(list_url, _), *_] = lists_filtered_by("layer")
     nouns = list(summary.columns[1:])
     most = max([count for _, *counts in summary.rows for count in counts] + [1])
     return [
         LayerBars(
             layer,
-            in_project(reverse(refs.vocabulary_lists[0]), project, layer=layer),
+            in_project(list_url, project, layer=layer),
             [
                 Bar(noun, count, math.ceil(100 * count / most))
                 for noun, count in zip(nouns, counts, strict=True)
