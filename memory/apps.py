@@ -5,10 +5,4 @@ class MemoryConfig(AppConfig):
     name = "memory"
 
     def ready(self) -> None:
-        from memory import (  # noqa: F401
-            named_views,
-            nouns,
-            retention,
-            signals,
-            tools,
-        )
+        from memory import named_views, nouns, signals, tools  # noqa: F401

@@ -1,4 +1,4 @@
-"""Registers the nouns of the memory app with the hub."""
+"""Registers the nouns of the memory app with the hub, and what of it runs in every cleanup."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -6,6 +6,7 @@ from typing import Any
 
 from ctxhub.core import transfer
 from ctxhub.core.bin.declaration import Cleared, Joined, cleared, joined
+from ctxhub.core.events.cleanup import cleanup_tasks
 from ctxhub.core.events.counters import Stats
 from ctxhub.core.kit.batches import BYTES_PER_TOKEN
 from ctxhub.core.kit.caller import ADMIN
@@ -56,6 +57,7 @@ from memory.models import (
 from memory.relationships.cause_links import LINKS as RELATIONSHIP_LINKS
 from memory.relationships.queries import open_relationships
 from memory.relationships.services import link_cause
+from memory.retention import clean_snapshots
 from memory.scratchpads.history import HISTORY as SCRATCHPAD_HISTORY
 from memory.scratchpads.history import earlier_scratchpad_documents
 from memory.scratchpads.queries import contents_at, open_scratchpads
@@ -73,6 +75,7 @@ from memory.templates.queries import open_templates
 from memory.workflows.history import HISTORY as WORKFLOW_HISTORY
 from memory.workflows.queries import open_workflows
 from memory.workflows.services import (
+    clean_workflows,
     delete_workflows,
     find_deletable_workflows,
     pads_along,
@@ -305,3 +308,7 @@ hold_names(Workflow)
 hold_names(Scratchpad)
 joined.append(Joined(Relationship, (("source_kind", "source_id"), ("target_kind", "target_id"))))
 cleared.append(Cleared(Snapshot, "session_id", "session"))
+cleanup_tasks += [
+    lambda project_id, now, config: clean_workflows(project_id, now, config.scratchpad_days),
+    lambda project_id, now, config: clean_snapshots(project_id, now, auto_prune=config.auto_prune),
+]

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 
 from django.db.models.functions import Left
 
-from ctxhub.console import dashboard
 from ctxhub.console.dashboard import Amount, ListUrl, Panel, counting, tallied
 from memory.models import ConstraintStatus, Decision, DecisionStatus, Memory, Workflow
 
@@ -59,7 +58,3 @@ def newest_memories(project_ids: Sequence[int], list_url: ListUrl) -> Panel:
         list(newest[:NEWEST_SHOWN]),
         list_url("memory_memory"),
     )
-
-
-dashboard.inventory.append(knowledge_amounts)
-dashboard.panels += [newest_decisions, newest_memories]

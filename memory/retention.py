@@ -1,12 +1,10 @@
-"""Registers the cleanup tasks of the memory app, which run with the first write of a minute."""
+"""What a cleanup does to snapshots: tiers, predictions, pruning."""
 
 from collections.abc import Mapping
 from datetime import datetime
 
-from ctxhub.core.events.cleanup import cleanup_tasks
 from memory.predictions.learning import decide_some
 from memory.snapshots.tiers import prune_some, retier_some
-from memory.workflows.services import clean_workflows
 
 
 def clean_snapshots(project_id: int, now: datetime, *, auto_prune: bool) -> Mapping[str, int]:
@@ -17,9 +15,3 @@ def clean_snapshots(project_id: int, now: datetime, *, auto_prune: bool) -> Mapp
     retier_some(project_id, now)
     decide_some(project_id, now)
     return prune_some(project_id, now) if auto_prune else {}
-
-
-cleanup_tasks += [
-    lambda project_id, now, config: clean_workflows(project_id, now, config.scratchpad_days),
-    lambda project_id, now, config: clean_snapshots(project_id, now, auto_prune=config.auto_prune),
-]

@@ -1,7 +1,21 @@
-"""Registers the admin pages of messages."""
+"""Registers the admin pages of messages, and what pages of others show of them."""
 
-import messaging.agent_panels
 import messaging.messages.admin
-import messaging.messages.needs
-import messaging.overview
-import messaging.timeline
+from ctxhub.console import dashboard
+from ctxhub.console.agents import AgentButton, agent_buttons, agent_links
+from ctxhub.console.needs.sources import sources as needs
+from ctxhub.console.row_panels import row_panels
+from ctxhub.console.timeline.sources import sources as timeline
+from ctxhub.core.kit.caller import WRITE
+from messaging.agent_panels import inbox_of, mail_panel, owed_panel, write_url
+from messaging.messages.needs import overdue_acknowledgements, unclaimed_requests
+from messaging.overview import latest_messages, message_amounts
+from messaging.timeline import sent_messages
+
+dashboard.inventory.append(message_amounts)
+dashboard.panels.append(latest_messages)
+needs += [overdue_acknowledgements, unclaimed_requests]
+timeline.append(sent_messages)
+row_panels += [owed_panel, mail_panel]
+agent_links.append(inbox_of)
+agent_buttons.append(AgentButton("Write", "edit", WRITE, write_url))

@@ -9,13 +9,11 @@ from django.urls import reverse
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
-from ctxhub.console.agents import AgentButton, agent_buttons, agent_links
 from ctxhub.console.fields import NamesField
-from ctxhub.console.row_panels import AGENT, RowPanel, row_panels
+from ctxhub.console.row_panels import AGENT, RowPanel
 from ctxhub.console.urls import in_project, list_url
 from ctxhub.core.accounts.agents import with_agent_pk
 from ctxhub.core.kit import clock
-from ctxhub.core.kit.caller import WRITE
 from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.kit.priority import Priority
 from ctxhub.core.models import Agent
@@ -157,8 +155,3 @@ def write_url(agent: Agent) -> str:
     """The form of a message with the agent as its recipient."""
     to = NamesField().written([agent.name])
     return in_project(reverse("admin:messaging_message_add"), agent.project, to=to)
-
-
-row_panels += [owed_panel, mail_panel]
-agent_links.append(inbox_of)
-agent_buttons.append(AgentButton("Write", "edit", WRITE, write_url))

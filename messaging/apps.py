@@ -5,5 +5,4 @@ class MessagingConfig(AppConfig):
     name = "messaging"
 
     def ready(self) -> None:
-        from messaging import nouns, retention, signals, tools  # noqa: F401
-        from messaging.messages import inbox  # noqa: F401
+        from messaging import nouns, signals, tools  # noqa: F401

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 
 from django.db.models.functions import Left
 
-from ctxhub.console import dashboard
 from ctxhub.console.dashboard import Amount, ListUrl, Panel, counting
 from messaging.messages.admin import UNACKED, is_open
 from messaging.messages.models import READ_OWED
@@ -40,7 +39,3 @@ def latest_messages(project_ids: Sequence[int], list_url: ListUrl) -> Panel:
         list(latest[:NEWEST_SHOWN]),
         list_url("messaging_message"),
     )
-
-
-dashboard.inventory.append(message_amounts)
-dashboard.panels.append(latest_messages)

@@ -5,8 +5,6 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from ctxhub.core.accounts.models import Config
-from ctxhub.core.accounts.visits import named_in
-from ctxhub.core.events.cleanup import RetentionRule, cleanup_tasks, retention_rules
 from ctxhub.core.events.counters import add_to_counters, counter_key
 from ctxhub.core.kit import clock, sql
 from ctxhub.core.kit.caller import Caller
@@ -242,12 +240,3 @@ def _some(names: list[str]) -> str:
 
 def _unread_until() -> datetime:
     return clock.now() - UNREAD_LAST
-
-
-retention_rules.append(
-    RetentionRule("messages", lambda config: config.messages_last, count_old_messages, remove_old_messages)
-)
-cleanup_tasks.append(lambda project_id, now, _: tell_overdue(project_id, now))
-cleanup_tasks.append(tell_escalated)
-# An agent that a delivery names is not removed: the message is for it.
-named_in.append(("messaging_delivery", "folded"))

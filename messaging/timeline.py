@@ -8,7 +8,7 @@ from typing import NamedTuple
 from django.db.models.functions import Left
 
 from ctxhub.console.timeline.periods import Period
-from ctxhub.console.timeline.sources import Account, Additions, Arrow, sources
+from ctxhub.console.timeline.sources import Account, Additions, Arrow
 from ctxhub.console.urls import row_urls
 from ctxhub.core.kit.priority import Priority
 from ctxhub.core.models import Project
@@ -102,6 +102,3 @@ def _accounts(messages: Sequence[Sent]) -> list[Account]:
 
 def _most_urgent(messages: Sequence[Sent]) -> list[Sent]:
     return sorted(messages, key=lambda message: (message.priority < URGENT, -message.id))
-
-
-sources.append(sent_messages)

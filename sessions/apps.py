@@ -8,5 +8,4 @@ class SessionsConfig(AppConfig):
     label = "agent_sessions"
 
     def ready(self) -> None:
-        from sessions import nouns, retention, signals, tools  # noqa: F401
-        from sessions.windows import opening  # noqa: F401
+        from sessions import nouns, signals, tools  # noqa: F401

@@ -1,17 +1,16 @@
-"""Deletes old sessions, accesses and what agents were given: tasks of the periodic cleanup."""
+"""Deletes old sessions and accesses, in the periodic cleanup."""
 
 from collections import Counter
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
-from ctxhub.core.events.cleanup import REMOVED_AT_ONCE, cleanup_tasks, in_words
+from ctxhub.core.events.cleanup import REMOVED_AT_ONCE, in_words
 from ctxhub.core.events.counters import add_to_counters, counter_key
 from ctxhub.core.events.log import Change, record
 from ctxhub.core.kit import sql
 from ctxhub.core.kit.deletes import delete_rows
 from ctxhub.core.search.index import forget
-from sessions.given.services import clean_briefings
 from sessions.sittings.contents import leave_snapshots
 from sessions.sittings.models import AgentSession
 
@@ -123,10 +122,3 @@ def _record(project_id: int, removed: dict[str, int], now: datetime) -> None:
     if any(removed.values()):
         change = Change("hub", "cleaned", "hub:cleanup", {**removed, "note": in_words(removed)})
         record(project_id=project_id, agent_id=None, changes=[change], at=now)
-
-
-cleanup_tasks += [
-    lambda project_id, now, config: clean_sessions(project_id, now, config.session_days),
-    lambda project_id, now, config: clean_accesses(project_id, now, config.access_days),
-    lambda project_id, now, config: clean_briefings(project_id, now, config.access_days),
-]

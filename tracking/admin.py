@@ -1,9 +1,18 @@
-"""Registers the admin pages of files, their changes and leases."""
+"""Registers the admin pages of files, their changes and leases, and what pages of others show of them."""
 
 import tracking.changes.admin
 import tracking.files.admin
 import tracking.leases.admin
-import tracking.leases.agent_panel
-import tracking.leases.needs
-import tracking.overview
-import tracking.timeline
+from ctxhub.console.dashboard import inventory
+from ctxhub.console.needs.sources import sources as needs
+from ctxhub.console.row_panels import row_panels
+from ctxhub.console.timeline.sources import sources as timeline
+from tracking.leases.agent_panel import held_panel
+from tracking.leases.needs import full_holders, silent_holders
+from tracking.overview import file_amounts
+from tracking.timeline import leases_and_changes
+
+inventory.append(file_amounts)
+needs += [silent_holders, full_holders]
+timeline.append(leases_and_changes)
+row_panels.append(held_panel)

@@ -5,5 +5,5 @@ class TrackingConfig(AppConfig):
     name = "tracking"
 
     def ready(self) -> None:
-        from tracking import nouns, retention, tools  # noqa: F401
+        from tracking import nouns, tools  # noqa: F401
         from tracking.files import signals  # noqa: F401

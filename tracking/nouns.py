@@ -1,6 +1,8 @@
-"""Registers the nouns of this app: change, resource, lease."""
+"""Registers the nouns of this app: change, resource, lease; known paths, and retention."""
 
 from ctxhub.core import transfer
+from ctxhub.core.events.cleanup import RetentionRule, cleanup_tasks, retention_rules
+from ctxhub.core.hub.overview import register_agent_facts
 from ctxhub.core.kit.known_names import hold_names
 from ctxhub.core.links import heads_of
 from ctxhub.core.paths import known
@@ -9,12 +11,14 @@ from ctxhub.core.registry import Kept, Noun, counter_of, register
 from tracking.changes.history import HISTORY as CHANGE_HISTORY
 from tracking.changes.history import changed_path
 from tracking.changes.queries import count_in_last_hour, open_changes
+from tracking.changes.services import count_changes, remove_changes
 from tracking.files.history import resource_documents
 from tracking.files.paths import naming_files, naming_leased
 from tracking.files.queries import ids_of_files, open_resources
 from tracking.files.rows import find_spellings
 from tracking.leases.history import HISTORY as LEASE_HISTORY
-from tracking.leases.queries import counting_live, open_leases
+from tracking.leases.queries import count_by_agent, counting_live, open_leases
+from tracking.leases.services import forget_leases
 from tracking.models import FileChange, Lease, LeasePath, Resource
 
 transfer.modules.append("tracking.exports")
@@ -68,3 +72,8 @@ register(
 )
 hold_names(Resource, "path", found_by="path", kind="resource")
 hold_names(LeasePath, "pattern", kind="lease", id_field="lease_id")
+register_agent_facts(count_by_agent, "leases")
+retention_rules.append(
+    RetentionRule("changes", lambda config: config.changes_last, count_changes, remove_changes)
+)
+cleanup_tasks.append(lambda project_id, now, _: forget_leases(project_id, now))

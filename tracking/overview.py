@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 
-from ctxhub.console import dashboard
 from ctxhub.console.dashboard import Amount, ListUrl, counting
 from ctxhub.core.kit import clock
 from tracking.changes.queries import RECENT
@@ -17,6 +16,3 @@ def file_amounts(project_ids: Sequence[int], list_url: ListUrl) -> list[Amount]:
         Amount("file changes", counting(changes), list_url("tracking_filechange"), "in the last hour"),
         Amount("live leases", counting(leases), list_url("tracking_lease", state="live")),
     ]
-
-
-dashboard.inventory.append(file_amounts)

@@ -9,7 +9,7 @@ from django.db.models import Count
 from django.db.models.functions import Coalesce
 
 from ctxhub.console.timeline.periods import Period
-from ctxhub.console.timeline.sources import Account, Additions, Bar, sources
+from ctxhub.console.timeline.sources import Account, Additions, Bar
 from ctxhub.console.urls import in_project, list_url, row_urls
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.frozen import frozen
@@ -121,6 +121,3 @@ def _folder(project: Project, page: str, path: str, names: Counter[str]) -> Fold
     named = [name for name, _ in names.most_common(FILES_NAMED)]
     url = in_project(page, project, q=f"{path}/" if path else named[0])
     return Folder(path, names.total(), named, len(names) - len(named), url)
-
-
-sources.append(leases_and_changes)

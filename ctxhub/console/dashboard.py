@@ -209,6 +209,3 @@ def _midnight(day: date) -> datetime:
 
 def _url_of_day(day: date, list_url: ListUrl) -> str:
     return list_url("core_event", at__year=day.year, at__month=day.month, at__day=day.day)
-
-
-inventory.append(own_amounts)

@@ -8,7 +8,6 @@ from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
 
-from ctxhub.console import refs
 from ctxhub.console.base import Menu, person
 from ctxhub.console.columns import column, time_in_full
 from ctxhub.console.filters import ProjectFilter
@@ -100,10 +99,7 @@ class InvitationAdmin(ShownOnceAdmin):
     state = column("State", lambda row: row.state, label=STATES)
 
 
-def _page_of(project_id: int, name: str) -> str | None:
+def page_of_invitation(project_id: int, name: str) -> str | None:
     row_id = read_id(name)
     exists = row_id and Invitation.objects.in_project(project_id).filter(pk=row_id).exists()
     return reverse("admin:core_invitation_change", args=[row_id]) if exists else None
-
-
-refs.pages["invitation"] = _page_of

@@ -7,7 +7,7 @@ from typing import Any
 from ctxhub.console import refs
 from ctxhub.console.graphs.layout import SPOKEN, Drawing, tall, wide
 from ctxhub.console.graphs.trees import Branch, Graph, GraphLink, Node, Tie
-from ctxhub.console.row_panels import RowPanel, row_panels
+from ctxhub.console.row_panels import RowPanel
 from ctxhub.console.search_hits import display_of
 from ctxhub.core.hub.direct_links import DirectLinks, Neighbour, find_direct_links
 from ctxhub.core.kit.frozen import frozen
@@ -117,6 +117,3 @@ def _branch(neighbour: Neighbour, nodes: Mapping[ObjectKey, Node]) -> Branch:
         for edge in neighbour.edges
     ]
     return Branch(nodes[neighbour.key], Tie(links))
-
-
-row_panels.append(links_panel)

@@ -6,8 +6,8 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 
 from ctxhub.console.access import shown_project_ids
-from ctxhub.console.needs.sources import SHOWN, Button, FoundNeeds, Name, Need, PageLink, Reader, sources
-from ctxhub.console.row_panels import AGENT, RowPanel, row_panels
+from ctxhub.console.needs.sources import SHOWN, Button, FoundNeeds, Name, Need, PageLink, Reader
+from ctxhub.console.row_panels import AGENT, RowPanel
 from ctxhub.console.unfold_compat import DropdownFilter
 from ctxhub.core.accounts.people import Clash, find_clashes
 from ctxhub.core.kit.caller import ADMIN
@@ -73,7 +73,3 @@ def namesake_panel(kind: str, row: Any) -> RowPanel | None:
         return None
     clash = next((each for each in find_clashes([row.project_id]) if each.agent.pk == row.pk), None)
     return RowPanel("ctxhub/namesake_panel.html", {"clash": clash}) if clash else None
-
-
-sources.append(namesakes)
-row_panels.append(namesake_panel)

@@ -11,7 +11,7 @@ from django.utils.safestring import SafeString
 from ctxhub.console.base import Menu, ProjectAdmin
 from ctxhub.console.columns import agent_name, column, mono, preview, time_in_full
 from ctxhub.console.filters import ProjectFilter
-from ctxhub.console.row_panels import AGENT, RowPanel, row_panels
+from ctxhub.console.row_panels import AGENT, RowPanel
 from ctxhub.console.unfold_compat import DropdownFilter, TextFilter
 from ctxhub.console.urls import list_url
 from ctxhub.core.accounts.agents import with_agent_pk
@@ -123,6 +123,3 @@ def refused_agent_panel(kind: str, row: Any) -> RowPanel | None:
         "all_url": list_url("core_refusal", row.project, agent=row.name),
     }
     return RowPanel("ctxhub/agent_refusals.html", shown, place=30)
-
-
-row_panels += [refusals_panel, refused_agent_panel]

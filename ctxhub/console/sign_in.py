@@ -58,9 +58,6 @@ class SignInForm(AuthenticationForm):
             raise
 
 
-admin.site.login_form = SignInForm
-
-
 @admin.register(SignInFailure)
 class SignInFailureAdmin(SuperusersOnly):
     menu = Menu("Access", "lock")

@@ -11,14 +11,14 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from unfold.decorators import display
 
-from ctxhub.console import dashboard, refs
+from ctxhub.console import refs
 from ctxhub.console.access import shown_project_ids
 from ctxhub.console.base import Menu, ProjectAdmin, person
 from ctxhub.console.columns import chips, column, mono, preview
 from ctxhub.console.dashboard import Amount, ListUrl, counting
 from ctxhub.console.filters import ProjectFilter
 from ctxhub.console.lists import FilteredList
-from ctxhub.console.needs.sources import SHOWN, Ago, Files, FoundNeeds, Need, PageLink, Reader, sources
+from ctxhub.console.needs.sources import SHOWN, Ago, Files, FoundNeeds, Need, PageLink, Reader
 from ctxhub.console.pages import NounAdmin
 from ctxhub.console.row_actions import row_action
 from ctxhub.console.unfold_compat import ChangeList, DropdownFilter
@@ -222,7 +222,3 @@ def _stale_need(stale: StaleProject, reader: Reader) -> Need:
 def stale_amounts(project_ids: Sequence[int], list_url: ListUrl) -> list[Amount]:
     stale = PathPattern.unscoped.filter(STALE, project__in=project_ids)
     return [Amount("stale objects", counting(stale), list_url("core_pathpattern"))]
-
-
-dashboard.inventory.append(stale_amounts)
-sources.append(stale_objects)

@@ -10,15 +10,10 @@ class CoreConfig(AppConfig):
         from django.contrib.contenttypes.models import ContentType
 
         from ctxhub.core import checks, nouns, signals  # noqa: F401
-        from ctxhub.core.accounts import live_sessions, sign_in, visits  # noqa: F401
-        from ctxhub.core.bin import emptying  # noqa: F401
         from ctxhub.core.hub import object_tools, tools  # noqa: F401
         from ctxhub.core.kit.newer_schema import remember_migrations
         from ctxhub.core.kit.replaced_file import when_replaced
-        from ctxhub.core.paths import counting  # noqa: F401
         from ctxhub.core.text import token_count
-        from ctxhub.core.use import queries, tally  # noqa: F401
-        from ctxhub.core.webhooks import due  # noqa: F401
 
         remember_migrations()
         when_replaced.append(ContentType.objects.clear_cache)

@@ -8,7 +8,7 @@ from typing import Any
 from django.db.models.functions import Left
 
 from ctxhub.console.timeline.periods import Period
-from ctxhub.console.timeline.sources import Account, Additions, sources
+from ctxhub.console.timeline.sources import Account, Additions
 from ctxhub.console.urls import row_urls
 from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.models import Event, Project
@@ -103,6 +103,3 @@ class _Values:
             new=self._values.get((row_id, change.version), ""),
             url=self._url_of(row_id),
         )
-
-
-sources.append(changed_decisions)

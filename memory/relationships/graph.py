@@ -10,7 +10,7 @@ from django.http import Http404
 from ctxhub.console import refs
 from ctxhub.console.graphs.layout import rows_of
 from ctxhub.console.graphs.trees import Branch, Graph, GraphLink, Node, Tie, ties_of, worded
-from ctxhub.console.links import OwnGraph, own_graphs, section_of
+from ctxhub.console.links import section_of
 from ctxhub.console.search_hits import display_of
 from ctxhub.core.hub.refs import ObjectKey
 from ctxhub.core.kit.frozen import frozen
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 NEAR_READ, FAR_READ = 100, 60
 # The section of the page of a memory, and the noun, whose links it shows.
 SECTION, NOUN = "relationships", "relationship"
-own_graphs["memory"] = OwnGraph(NOUN, SECTION)
 # A relation in a sentence, from its source and from its target.
 FORWARDS = {str(relation.label): words[0] for relation, words in RELATION_WORDS.items()}
 BACKWARDS = {str(relation.label): words[1] for relation, words in RELATION_WORDS.items()}

@@ -5,7 +5,7 @@ from datetime import datetime
 
 from django.urls import reverse
 
-from ctxhub.console.needs.sources import SHOWN, Ago, FoundNeeds, Name, Need, PageLink, Part, Reader, sources
+from ctxhub.console.needs.sources import SHOWN, Ago, FoundNeeds, Name, Need, PageLink, Part, Reader
 from ctxhub.core.kit import sql
 from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.kit.inputs import CONTENT_BYTES
@@ -112,6 +112,3 @@ def _pad(filled: "Filled") -> list[Part]:
 def _workflow(filled: "Filled") -> list[Part]:
     name = Name(filled.name or f"workflow {filled.id}")
     return ["The workflow ", name, f" has {filled.size} pads of at most {PADS_IN_WORKFLOW}"]
-
-
-sources.append(filled_pads)

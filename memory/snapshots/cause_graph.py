@@ -7,7 +7,6 @@ from django.urls import reverse
 
 from ctxhub.console.graphs.layout import CLOSE, Drawing, tall, wide
 from ctxhub.console.graphs.trees import Branch, Graph, GraphLink, Node, Tie
-from ctxhub.console.links import OwnGraph, own_graphs
 from ctxhub.core.kit.errors import NotFound
 from ctxhub.core.kit.frozen import frozen
 from memory.snapshots.causes import CAUSED_BY
@@ -16,7 +15,6 @@ from memory.snapshots.models import Snapshot
 
 # Every link to a snapshot leads to this section of its page.
 SECTION = "causes"
-own_graphs["snapshot"] = OwnGraph("snapshot", SECTION)
 LED_TO, NEEDED_BY = "led_to", "needed_by"
 
 

@@ -8,7 +8,7 @@ from django.urls import reverse
 from ctxhub.console.graphs.line_chart import LineChart
 from ctxhub.console.graphs.step_chart import step_chart
 from ctxhub.console.timeline.periods import Period
-from ctxhub.console.use.changed import Changed, most_changed_of
+from ctxhub.console.use.changed import Changed
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.models import Project
@@ -66,6 +66,3 @@ def changed_keys(project: Project, period: Period, limit: int) -> Sequence[Chang
         )
         for one in most_changed(project.pk, period.begin, period.end, limit)
     ]
-
-
-most_changed_of.append(changed_keys)

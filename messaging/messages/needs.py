@@ -5,7 +5,6 @@ from datetime import datetime, timedelta
 
 from django.urls import reverse
 
-from ctxhub.console.needs import sources
 from ctxhub.console.needs.sources import (
     SHOWN,
     Ago,
@@ -303,6 +302,3 @@ def _request_url(request: "Unclaimed", reader: Reader) -> str:
     if request.requests == 1:
         return reverse(f"admin:{LIST}_read", args=[request.message_id])
     return reader.list_url(LIST, request.project_id, state="open")
-
-
-sources.sources += [overdue_acknowledgements, unclaimed_requests]

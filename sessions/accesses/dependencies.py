@@ -14,7 +14,6 @@ from ctxhub.core.kit.inputs import clean_limit
 from ctxhub.core.kit.listing import Listing, Row, page_in_memory
 from ctxhub.core.paths.reading import reader_in
 from sessions.accesses.inputs import clean_depth, clean_direction
-from tracking.files import queries
 from tracking.files.paths import clean_file
 from tracking.files.rows import find_resources
 
@@ -105,8 +104,6 @@ def _number(expression: str) -> str:
 
 COLUMNS = ("source", "target", "type", "strength", "depth")
 MOST_ROWS = 1_000
-
-queries.strengths_of_incoming.append(strengths_of_incoming)
 
 
 class ListedDependency(TypedDict):

@@ -8,7 +8,6 @@ from django.db.models import F
 from ctxhub.console.row_panels import RowPanel
 from ctxhub.console.urls import list_url
 from sessions.accesses.models import Access, ResourceDependency
-from tracking.files.admin import file_panels
 from tracking.models import Resource
 
 ACCESSES_SHOWN, DEPENDENCIES_SHOWN = 20, 50
@@ -40,6 +39,3 @@ def _strongest(file: Resource, near: str, far: str) -> Sequence[Any]:
     named = rows.annotate(path=F(f"{far}__path"), file_id=F(f"{far}_id"))
     ordered = named.order_by("-strength", "pk")
     return list(ordered.values("path", "file_id", "type", "strength")[: DEPENDENCIES_SHOWN + 1])
-
-
-file_panels.extend([accesses_panel, dependencies_panel])

@@ -12,7 +12,6 @@ from django.utils.safestring import SafeString
 from unfold.decorators import display
 
 from ctxhub.console.access import shown_project_ids
-from ctxhub.console.agents import agent_links
 from ctxhub.console.base import Menu
 from ctxhub.console.columns import column
 from ctxhub.console.filters import AgentFilter, ProjectFilter
@@ -159,6 +158,3 @@ class BriefingAdmin(ProjectPagesAdmin):
 def briefings_of(agent: Agent) -> SafeString:
     url = list_url("agent_sessions_briefing", agent.project, agent=agent.name)
     return format_html('<a class="ctx-link" href="{}">What it was given</a>', url)
-
-
-agent_links.append(briefings_of)

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from django.urls import reverse
 
-from ctxhub.console.use.page import Unread, unread
+from ctxhub.console.use.page import Unread
 from ctxhub.core.accounts.config import read_config
 from ctxhub.core.kit import clock, sql
 from ctxhub.core.models import Project
@@ -59,6 +59,3 @@ def find_never_given(project: Project, limit: int) -> Sequence[Unread]:
         rows = [(text, reverse(PAGES[kind], args=[object_id])) for object_id, text in found.oldest]
         kinds.append(Unread(title, found.total, rows))
     return kinds
-
-
-unread.append(find_never_given)

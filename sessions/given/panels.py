@@ -5,7 +5,7 @@ from typing import Any
 from django.db.models import Count
 from django.urls import reverse
 
-from ctxhub.console.row_panels import AGENT, RowPanel, row_panels
+from ctxhub.console.row_panels import AGENT, RowPanel
 from ctxhub.console.urls import list_url
 from ctxhub.core.kit.frozen import frozen
 from sessions.given.models import Briefing, BriefingItem
@@ -28,9 +28,6 @@ def given_panel(kind: str, row: Any) -> RowPanel | None:
         "all_url": list_url("agent_sessions_briefing", row.project, agent=row.name),
     }
     return RowPanel("ctxhub/agent_given.html", shown, place=60)
-
-
-row_panels.append(given_panel)
 
 
 READ, READERS_SHOWN = 200, 10
@@ -72,6 +69,3 @@ def readers_panel(kind: str, row: Any) -> RowPanel | None:
         "all_url": list_url("agent_sessions_briefing", row.project, q=row.ref),
     }
     return RowPanel("ctxhub/readers.html", shown)
-
-
-row_panels.append(readers_panel)

@@ -6,9 +6,8 @@ from typing import Any
 
 from django.dispatch import receiver
 
-from ctxhub.core.given import GivenAnswer, given, register_reader
+from ctxhub.core.given import GivenAnswer, given
 from ctxhub.core.history import Change, changed
-from sessions.given.queries import given_since
 from sessions.given.services import WRITER, note_written
 from sessions.nudges.telling import tell_of_changes, tell_of_release
 from tracking.leases.history import force_released
@@ -35,6 +34,3 @@ def tell_holders(
     project_id: int, agent_id: int | None, leases: Sequence[LeaseRow], reason: str, **_: Any
 ) -> None:
     tell_of_release(project_id=project_id, agent_id=agent_id, leases=leases, reason=reason)
-
-
-register_reader(given_since)

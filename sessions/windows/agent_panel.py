@@ -4,7 +4,7 @@ from typing import Any
 
 from django.db.models.functions import Left
 
-from ctxhub.console.row_panels import AGENT, RowPanel, row_panels
+from ctxhub.console.row_panels import AGENT, RowPanel
 from ctxhub.console.urls import list_url
 from sessions.sittings.models import AgentSession
 from sessions.windows.live import find_windows
@@ -23,6 +23,3 @@ def sessions_panel(kind: str, row: Any) -> RowPanel | None:
         "all_url": list_url("agent_sessions_agentsession", row.project, agent=row.name),
     }
     return RowPanel("ctxhub/agent_sessions.html", shown, place=50)
-
-
-row_panels.append(sessions_panel)

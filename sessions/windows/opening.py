@@ -4,7 +4,6 @@ from datetime import datetime, timedelta
 
 from django.db import transaction
 
-from ctxhub.core.call_sessions import register_finder
 from ctxhub.core.kit import sql
 from ctxhub.core.kit.caller import Caller
 from sessions.sittings.history import count_opened
@@ -94,6 +93,3 @@ class CallSessions:
 
     def open(self, caller: Caller, agent_id: int, at: datetime) -> int:
         return open_session(caller, agent_id, at)
-
-
-register_finder(CallSessions())

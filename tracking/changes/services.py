@@ -18,7 +18,7 @@ from ctxhub.core.paths.reading import PathReader, reader_of
 from ctxhub.core.vocabulary.names import Vocabulary, find_vocabulary, register_words
 from ctxhub.toolbox.batch_writes import BatchAnswer, Items, write_batch
 from tracking.changes.history import HISTORY, count_gone, new_changes
-from tracking.changes.rows import CHANGES, ChangeRow, delete_changes
+from tracking.changes.rows import CHANGES, ChangeRow, count_before, delete_changes
 from tracking.files.paths import clean_file
 from tracking.files.rows import find_resources, make_resources
 from tracking.models import ChangeKind
@@ -72,6 +72,10 @@ def record_change_batch(*, caller: Caller, items: Items, atomic: bool = True) ->
     reader.learn(item["path"] for item in items if isinstance(item, Mapping))
     clean = partial(_clean, reader=reader)
     return write_batch(caller, items, clean=clean, write=_write, answer=_as_mapping, atomic=atomic)
+
+
+def count_changes(project_id: int, before: datetime, *, sparing: bool) -> int:
+    return count_before(project_id, before)
 
 
 def remove_changes(project_id: int, before: datetime, *, sparing: bool, at_most: int) -> int:

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from ctxhub.console.row_panels import AGENT, RowPanel, row_panels
+from ctxhub.console.row_panels import AGENT, RowPanel
 from ctxhub.console.urls import list_url
 from ctxhub.core.kit import clock
 from tracking.leases.release_button import release_button
@@ -28,6 +28,3 @@ def held_panel(kind: str, row: Any) -> RowPanel | None:
 
 def _paths(lease: Lease) -> list[str]:
     return sorted(path.pattern for path in lease.paths.all())
-
-
-row_panels.append(held_panel)

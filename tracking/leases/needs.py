@@ -6,7 +6,6 @@ from datetime import datetime, timedelta
 
 from django.db.models import Min
 
-from ctxhub.console.needs import sources
 from ctxhub.console.needs.sources import (
     SHOWN,
     Ago,
@@ -201,6 +200,3 @@ def _full_need(holder: "Holder", reader: Reader) -> Need:
         holder.seen_at,
         [PageLink("Open", _url(holder, reader))],
     )
-
-
-sources.sources += [silent_holders, full_holders]

@@ -8,7 +8,6 @@ from typing_extensions import TypedDict
 
 from ctxhub.core.accounts.speakers import Speaker
 from ctxhub.core.events.counters import Counting
-from ctxhub.core.hub import overview
 from ctxhub.core.kit import clock, sql
 from ctxhub.core.kit.clock import format_time
 from ctxhub.core.kit.errors import NotFound, shown
@@ -207,9 +206,6 @@ def counting_live(project_id: int) -> Counting:
 
 def count_by_agent(project_id: int, folded: Sequence[str]) -> Mapping[str, int]:
     return rows.count_live_by_agent(project_id, folded, clock.now())
-
-
-overview.register_agent_facts(count_by_agent, "leases")
 
 
 def _without_empty(item: dict[str, Any]) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from django.db.models import Q
 from django.urls import reverse
 
-from ctxhub.console.needs.sources import SHOWN, FoundNeeds, Name, Need, PageLink, Part, Reader, sources
+from ctxhub.console.needs.sources import SHOWN, FoundNeeds, Name, Need, PageLink, Part, Reader
 from ctxhub.core.accounts.access_tokens import expiring_tokens
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.priority import Priority
@@ -40,6 +40,3 @@ def _need(token: AccessToken, reader: Reader) -> Need:
         token.created_at,
         [PageLink("Rotate", reverse("admin:core_accesstoken_rotate", args=[token.pk]))],
     )
-
-
-sources.append(tokens_that_expire)

@@ -5,8 +5,6 @@ from datetime import datetime, timedelta
 
 from ctxhub.core.accounts.speakers import LIVE_FOR, named_by
 from ctxhub.core.call_sessions import name_of_session
-from ctxhub.core.events.cleanup import cleanup_tasks
-from ctxhub.core.hub import overview
 from ctxhub.core.kit import clock, sql
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import CtxhubError
@@ -46,9 +44,6 @@ def count_live_sessions(project_id: int, folded: Sequence[str]) -> Mapping[str, 
         f"SELECT h.folded, count(*) FROM core_heardsession h WHERE {LIVE} AND {among} GROUP BY h.folded"
     )
     return dict(sql.rows(statement, [*_lately(project_id), *values]))
-
-
-overview.register_agent_facts(count_live_sessions, "sessions")
 
 
 def _lately(project_id: int) -> tuple[int, object]:
@@ -101,6 +96,3 @@ def forget_sessions(project_id: int, now: datetime) -> None:
     if found:
         among, values = sql.among("id", [row_id for (row_id,) in found])
         sql.execute(f"DELETE FROM core_heardsession WHERE {among}", values)
-
-
-cleanup_tasks.append(lambda project_id, now, _: forget_sessions(project_id, now))

@@ -14,7 +14,6 @@ from datetime import datetime, timedelta
 from django.db.models import Max, Q, QuerySet, Sum
 
 from ctxhub.core.accounts.models import SignInFailure
-from ctxhub.core.events.cleanup import cleanup_tasks
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.errors import LimitReached, shown
 from ctxhub.core.kit.frozen import frozen
@@ -173,6 +172,3 @@ def _end_of_wait(failures: int, now: datetime) -> datetime | None:
         return None
     doublings = min(failures - FREE_FAILURES, 6)
     return now + timedelta(minutes=min(2**doublings, LONGEST_WAIT_MINUTES))
-
-
-cleanup_tasks.append(lambda _, now, __: remove_old_failures(now))

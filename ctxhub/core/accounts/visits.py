@@ -8,7 +8,7 @@ from django.contrib.auth import get_user_model
 from django.db import models
 
 from ctxhub.core.accounts.models import Visit
-from ctxhub.core.events.cleanup import cleanup_tasks, in_words
+from ctxhub.core.events.cleanup import in_words
 from ctxhub.core.events.log import Change, record
 from ctxhub.core.kit import clock, sql
 from ctxhub.core.kit.background import BackgroundWriter
@@ -143,5 +143,3 @@ def _is_indexed(field: "models.ForeignKey[Agent, Agent]") -> bool:
 # When this process last checked each project: only a throttle.
 _looked: dict[int, datetime] = {}
 when_replaced.append(_looked.clear)
-
-cleanup_tasks.append(lambda project_id, now, _: remove_visitors(project_id, now))

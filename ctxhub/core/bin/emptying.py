@@ -7,7 +7,6 @@ from typing_extensions import TypedDict
 from ctxhub.core.bin.models import KEPT_FOR, BinItem
 from ctxhub.core.bin.queries import get_item
 from ctxhub.core.bin.sql import remove_entries
-from ctxhub.core.events.cleanup import cleanup_tasks
 from ctxhub.core.events.log import Change, record
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import ADMIN, Caller
@@ -51,6 +50,3 @@ def remove_expired(project_id: int, now: datetime) -> dict[str, int]:
         at=now,
     )
     return {"binned": len(ids)}
-
-
-cleanup_tasks.append(lambda project_id, now, _: remove_expired(project_id, now))

@@ -15,7 +15,6 @@ from typing import Any
 from django.db import transaction
 from django.dispatch import receiver
 
-from ctxhub.core.events.cleanup import cleanup_tasks
 from ctxhub.core.events.log import recorded
 from ctxhub.core.kit import sql
 from ctxhub.core.kit.background import BackgroundWriter
@@ -199,5 +198,4 @@ def _count_all(project_ids: Sequence[int]) -> None:
         count_changes(project_id)
 
 
-cleanup_tasks.append(count_in_cleanup)
 WRITER = BackgroundWriter("counting changes of files", _count_all)

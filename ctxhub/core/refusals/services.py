@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, TypeGuard
 from ctxhub.core.accounts.models import Config
 from ctxhub.core.accounts.projects import by_existing_project
 from ctxhub.core.accounts.speakers import told_session
-from ctxhub.core.events.cleanup import REMOVED_AT_ONCE, cleanup_tasks
+from ctxhub.core.events.cleanup import REMOVED_AT_ONCE
 from ctxhub.core.kit import clock, sql
 from ctxhub.core.kit.background import BackgroundWriter
 from ctxhub.core.kit.caller import Caller
@@ -185,4 +185,3 @@ def _masked(text: str, length: int) -> str:
 
 
 WRITER = BackgroundWriter("counting refusals", write_refusals)
-cleanup_tasks.append(clean_refusals)

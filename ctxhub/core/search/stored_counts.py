@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from ctxhub.core.accounts.projects import by_existing_project
-from ctxhub.core.events.cleanup import REMOVED_AT_ONCE, cleanup_tasks
+from ctxhub.core.events.cleanup import REMOVED_AT_ONCE
 from ctxhub.core.kit import clock, sql
 from ctxhub.core.kit.background import BackgroundWriter
 from ctxhub.core.kit.counts import Counts, How
@@ -62,4 +62,3 @@ def clean_counts(project_id: int, now: datetime, *_: object) -> None:
 
 
 WRITER = BackgroundWriter("storing counts of common terms", write_counts)
-cleanup_tasks.append(clean_counts)

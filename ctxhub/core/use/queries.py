@@ -11,7 +11,6 @@ from typing_extensions import TypedDict
 
 from ctxhub.core.accounts.config import config_of
 from ctxhub.core.events.log import moment_of
-from ctxhub.core.hub.overview import register_agent_facts
 from ctxhub.core.kit import clock, sql
 from ctxhub.core.kit.buckets import BUCKETS, start_of
 from ctxhub.core.kit.clock import format_time
@@ -328,6 +327,3 @@ def _searches(searches: Sequence[EmptySearch]) -> Sequence[Row]:
         [each.query, each.count, each.name, format_time(each.first_at), format_time(each.last_at)]
         for each in searches
     ]
-
-
-register_agent_facts(use_lately, "writes", "reads", "tokens")

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from ctxhub.core.accounts.models import Config
 from ctxhub.core.accounts.projects import by_existing_project
-from ctxhub.core.events.cleanup import REMOVED_AT_ONCE, cleanup_tasks
+from ctxhub.core.events.cleanup import REMOVED_AT_ONCE
 from ctxhub.core.kit.transactions import touch_transaction
 from ctxhub.core.text.secrets import mask_secrets
 from ctxhub.core.text.token_count import count_tokens
@@ -143,6 +143,3 @@ def _masked(query: str) -> str:
     """The beginning of a question, which may contain anything."""
     plain = " ".join(query.replace("\0", "").split())
     return mask_secrets(plain)[0][:QUERY_LENGTH]
-
-
-cleanup_tasks.append(clean_use)

@@ -15,12 +15,11 @@ from unfold.widgets import (
     UnfoldBooleanSwitchWidget,
 )
 
-from ctxhub.console import refs
 from ctxhub.console.base import Menu, person
 from ctxhub.console.columns import chips, column, mono
 from ctxhub.console.fields import NamesField
 from ctxhub.console.filters import ProjectFilter
-from ctxhub.console.needs.sources import SHOWN, Ago, FoundNeeds, Name, Need, PageLink, Reader, sources
+from ctxhub.console.needs.sources import SHOWN, Ago, FoundNeeds, Name, Need, PageLink, Reader
 from ctxhub.console.shown_once import ShownOnceAdmin, ShownOnceForm
 from ctxhub.core.kit.caller import ADMIN
 from ctxhub.core.kit.inputs import read_id
@@ -127,9 +126,6 @@ def _need(row: Webhook) -> Need:
         row.off_at,
         [PageLink("Look", reverse("admin:core_webhook_change", args=[row.pk]))],
     )
-
-
-sources.append(webhooks_that_were_switched_off)
 
 
 STATES = {"active": "success", "failing": "warning", "inactive": "info", "switched off": "danger"}
@@ -279,10 +275,7 @@ def _has_conditions(row: Webhook) -> bool:
     return bool(row.nouns or row.verbs or row.priority)
 
 
-def _page_of(project_id: int, name: str) -> str | None:
+def page_of_webhook(project_id: int, name: str) -> str | None:
     row_id = read_id(name)
     exists = row_id and Webhook.objects.in_project(project_id).filter(pk=row_id).exists()
     return reverse("admin:core_webhook_change", args=[row_id]) if exists else None
-
-
-refs.pages["webhook"] = _page_of

@@ -8,7 +8,6 @@ from django.conf import settings
 from django.db import transaction
 
 from ctxhub.core.accounts.models import Config
-from ctxhub.core.events.cleanup import cleanup_tasks
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.kit.replaced_file import when_replaced
@@ -107,6 +106,3 @@ def _seal_again(project_id: int) -> None:
                 row.sealed_url = seal_again(row.sealed_url)
                 row.sealed_secret = seal_again(row.sealed_secret)
                 row.save(update_fields=["sealed_url", "sealed_secret"])
-
-
-cleanup_tasks.append(clean_deliveries)
