@@ -3,6 +3,7 @@
 from django.urls import path, register_converter
 from django.urls.converters import StringConverter
 
+from ctxhub.rest.routes import routes
 from memory.capture.api import CaptureViewSet, ContextSuggestionViewSet, SimilarViewSet
 from memory.constraints.api import ConstraintViewSet
 from memory.contexts.api import ContextViewSet
@@ -33,20 +34,11 @@ class Key(StringConverter):
 register_converter(Key, "key")
 
 in_project = [
-    path("constraints/", ConstraintViewSet.as_view({"get": "list", "post": "create"})),
-    path(
-        "constraints/<id:constraint_id>/",
-        ConstraintViewSet.as_view({"get": "retrieve", "patch": "partial_update"}),
-    ),
+    *routes("constraints/", "id:constraint_id", ConstraintViewSet),
     path("constraints/<id:constraint_id>/deactivate/", ConstraintViewSet.as_view({"post": "deactivate"})),
     path("constraints/<id:constraint_id>/activate/", ConstraintViewSet.as_view({"post": "activate"})),
-    path("contexts/", ContextViewSet.as_view({"get": "list", "post": "create"})),
     path("contexts/suggest/", ContextSuggestionViewSet.as_view({"get": "suggest"})),
-    path(
-        "contexts/<key:context>/",
-        ContextViewSet.as_view({"get": "retrieve", "patch": "partial_update", "delete": "destroy"}),
-    ),
-    path("memories/", MemoryViewSet.as_view({"get": "list", "post": "create"})),
+    *routes("contexts/", "key:context", ContextViewSet),
     path("memories/search/", MemorySearchViewSet.as_view({"get": "search"})),
     path("memories/fuzzy/", MemorySearchViewSet.as_view({"get": "fuzzy"})),
     path("memories/similar/", SimilarViewSet.as_view({"get": "similar"})),
@@ -60,15 +52,8 @@ in_project = [
         "memories/<id:memory_id>/relationships/suggested/",
         RelationshipViewSet.as_view({"post": "relate_suggested"}),
     ),
-    path(
-        "memories/<id:memory_id>/",
-        MemoryViewSet.as_view({"get": "retrieve", "patch": "partial_update", "delete": "destroy"}),
-    ),
-    path("memories/<id:memory_id>/revisions/", MemoryRevisionViewSet.as_view({"get": "list"})),
-    path(
-        "memories/<id:memory_id>/revisions/<int:revision>/",
-        MemoryRevisionViewSet.as_view({"get": "retrieve"}),
-    ),
+    *routes("memories/", "id:memory_id", MemoryViewSet),
+    *routes("memories/<id:memory_id>/revisions/", "int:revision", MemoryRevisionViewSet),
     path("memories/<id:memory_id>/restore/", MemoryViewSet.as_view({"post": "restore"})),
     path("snapshots/tiers/", SnapshotTierViewSet.as_view({"get": "tiers"})),
     path("snapshots/retier/", SnapshotTierViewSet.as_view({"post": "retier"})),
@@ -76,31 +61,15 @@ in_project = [
     path("snapshots/predict/", SnapshotPredictionViewSet.as_view({"post": "predict"})),
     path("snapshots/prefetch/", SnapshotPredictionViewSet.as_view({"get": "prefetch"})),
     path("snapshots/stats/", SnapshotPredictionViewSet.as_view({"get": "stats"})),
-    path("decisions/", DecisionViewSet.as_view({"get": "list", "post": "create"})),
     path("decisions/batch/", BatchViewSet.as_view({"post": "create"})),
     path("decisions/suggest/", SuggestionViewSet.as_view({"get": "list"})),
     path("trends/", TrendViewSet.as_view({"get": "list"})),
     path("decisions/analytics/", AnalyticsViewSet.as_view({"get": "retrieve"})),
     path("decisions/<key:key>/versions/", VersionViewSet.as_view({"get": "list"})),
-    path(
-        "decisions/<key:key>/",
-        DecisionViewSet.as_view(
-            {"get": "retrieve", "put": "update", "patch": "partial_update", "delete": "destroy"}
-        ),
-    ),
-    path("templates/", TemplateViewSet.as_view({"get": "list"})),
+    *routes("decisions/", "key:key", DecisionViewSet),
     path("templates/<key:name>/decisions/", FromTemplateViewSet.as_view({"post": "create"})),
-    path(
-        "templates/<key:name>/",
-        TemplateViewSet.as_view(
-            {"get": "retrieve", "put": "update", "patch": "partial_update", "delete": "destroy"}
-        ),
-    ),
-    path("workflows/", WorkflowViewSet.as_view({"get": "list", "post": "create"})),
-    path(
-        "workflows/<id:workflow_id>/",
-        WorkflowViewSet.as_view({"get": "retrieve", "patch": "partial_update", "delete": "destroy"}),
-    ),
+    *routes("templates/", "key:name", TemplateViewSet),
+    *routes("workflows/", "id:workflow_id", WorkflowViewSet),
     path("workflows/<id:workflow_id>/scratchpads/", PadsViewSet.as_view({"get": "of_workflow"})),
     path("scratchpads/", PadsViewSet.as_view({"get": "list", "post": "create"})),
     path("scratchpads/search/", PadsViewSet.as_view({"get": "search"})),
@@ -109,20 +78,15 @@ in_project = [
         PadViewSet.as_view({"get": "retrieve", "patch": "partial_update", "delete": "destroy"}),
     ),
     path("scratchpads/<id:scratchpad_id>/append/", PadViewSet.as_view({"post": "append"})),
-    path("scratchpads/<id:scratchpad_id>/revisions/", PadRevisionViewSet.as_view({"get": "list"})),
-    path(
-        "scratchpads/<id:scratchpad_id>/revisions/<int:revision>/",
-        PadRevisionViewSet.as_view({"get": "retrieve"}),
-    ),
+    *routes("scratchpads/<id:scratchpad_id>/revisions/", "int:revision", PadRevisionViewSet),
     path(
         "scratchpads/<id:scratchpad_id>/revisions/<int:revision>/restore/",
         PadRevisionViewSet.as_view({"post": "restore"}),
     ),
-    path("snapshots/", SnapshotViewSet.as_view({"get": "list", "post": "create"})),
     path("snapshots/load/", SnapshotsByViewViewSet.as_view({"get": "load"})),
     path("snapshots/search/", SnapshotsByViewViewSet.as_view({"get": "search"})),
     path("snapshots/graph/", GraphViewSet.as_view({"get": "retrieve"})),
-    path("snapshots/<id:snapshot_id>/", SnapshotViewSet.as_view({"get": "retrieve", "delete": "destroy"})),
+    *routes("snapshots/", "id:snapshot_id", SnapshotViewSet),
     path("snapshots/<id:snapshot_id>/why/", CauseViewSet.as_view({"get": "why"})),
     path("snapshots/<id:snapshot_id>/chain/", CauseViewSet.as_view({"get": "chain"})),
     path("snapshots/<id:snapshot_id>/impact/", CauseViewSet.as_view({"get": "impact"})),

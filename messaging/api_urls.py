@@ -2,6 +2,7 @@
 
 from django.urls import path
 
+from ctxhub.rest.routes import routes
 from messaging.messages.api import (
     MessageBatchViewSet,
     MessageViewSet,
@@ -11,11 +12,10 @@ from messaging.messages.api import (
 )
 
 in_project = [
-    path("messages/", MessageViewSet.as_view({"get": "list", "post": "create"})),
     path("messages/batch/", MessageBatchViewSet.as_view({"post": "create"})),
     path("messages/read/", ReceiptViewSet.as_view({"post": "read_many"})),
     path("messages/claim/", RequestViewSet.as_view({"post": "claim_next"})),
-    path("messages/<id:message_id>/", MessageViewSet.as_view({"get": "retrieve"})),
+    *routes("messages/", "id:message_id", MessageViewSet),
     path("messages/<id:message_id>/status/", ReceiptViewSet.as_view({"get": "list"})),
     path("messages/<id:message_id>/read/", ReceiptViewSet.as_view({"post": "read"})),
     path("messages/<id:message_id>/ack/", ReceiptViewSet.as_view({"post": "ack"})),

@@ -2,6 +2,7 @@
 
 from django.urls import path
 
+from ctxhub.rest.routes import routes
 from sessions.accesses.api import AccessViewSet, DependencyViewSet, SessionResourceViewSet
 from sessions.briefs.api import BriefViewSet, CheckViewSet
 from sessions.nudges.api import NudgeViewSet
@@ -13,13 +14,9 @@ in_project = [
     path("brief/", BriefViewSet.as_view({"get": "retrieve"})),
     path("check/", CheckViewSet.as_view({"get": "retrieve", "post": "ask"})),
     path("nudge/", NudgeViewSet.as_view({"get": "retrieve"})),
-    path("sessions/", SessionViewSet.as_view({"get": "list", "post": "create"})),
     path("sessions/begin/", BeginViewSet.as_view({"post": "create"})),
     path("sessions/restore/", RestoreViewSet.as_view({"post": "create"})),
-    path(
-        "sessions/<id:session_id>/",
-        SessionViewSet.as_view({"get": "retrieve", "patch": "partial_update", "delete": "destroy"}),
-    ),
+    *routes("sessions/", "id:session_id", SessionViewSet),
     path("sessions/<id:session_id>/restore/", RestoreViewSet.as_view({"post": "of_session"})),
     path("sessions/<id:session_id>/lineage/", LineageViewSet.as_view({"get": "list"})),
     path("sessions/<id:session_id>/prioritize/", PrioritizeViewSet.as_view({"post": "create"})),
