@@ -17,37 +17,3 @@ from memory.scratchpads.models import PadChange, Scratchpad, ScratchpadRevision
 from memory.snapshots.models import ActionType, Snapshot, SnapshotDependency, SnapshotTag, Tier
 from memory.templates.models import DecisionTemplate
 from memory.workflows.models import Workflow
-
-__all__ = [
-    "ActionType",
-    "Constraint",
-    "ConstraintScope",
-    "ConstraintStatus",
-    "ConstraintTag",
-    "Context",
-    "ContextTag",
-    "Decision",
-    "DecisionRevision",
-    "DecisionScope",
-    "DecisionStatus",
-    "DecisionTag",
-    "DecisionTemplate",
-    "Difficulty",
-    "Memory",
-    "MemoryRevision",
-    "MemoryTag",
-    "MemoryType",
-    "PadChange",
-    "PredictionOutcome",
-    "PredictionWeights",
-    "Relation",
-    "Relationship",
-    "Scratchpad",
-    "ScratchpadRevision",
-    "Snapshot",
-    "SnapshotDependency",
-    "SnapshotTag",
-    "Tier",
-    "ValueType",
-    "Workflow",
-]

@@ -4,18 +4,3 @@ from sessions.accesses.models import Access, Mode, ResourceDependency, SessionRe
 from sessions.given.models import Briefing, BriefingItem, Writing
 from sessions.nudges.models import Notice
 from sessions.sittings.models import AgentSession, ContextItem, Conversation, WorkspaceState
-
-__all__ = [
-    "Access",
-    "AgentSession",
-    "Briefing",
-    "BriefingItem",
-    "ContextItem",
-    "Conversation",
-    "Mode",
-    "Notice",
-    "ResourceDependency",
-    "SessionResource",
-    "WorkspaceState",
-    "Writing",
-]

@@ -3,14 +3,3 @@
 from tracking.changes.models import ChangeKind, FileChange
 from tracking.files.models import AccessKind, FileContent, Resource, ResourceType
 from tracking.leases.models import Lease, LeasePath
-
-__all__ = [
-    "AccessKind",
-    "ChangeKind",
-    "FileChange",
-    "FileContent",
-    "Lease",
-    "LeasePath",
-    "Resource",
-    "ResourceType",
-]

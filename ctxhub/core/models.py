@@ -21,37 +21,3 @@ from ctxhub.core.use.models import EmptySearch, TokenUse
 from ctxhub.core.vocabulary.models import Category, Layer, Scope, Tag
 from ctxhub.core.webhooks.models import Webhook, WebhookDelivery
 from ctxhub.toolbox.models import StoredAnswer
-
-__all__ = [
-    "AccessToken",
-    "Agent",
-    "BinItem",
-    "BinPart",
-    "Category",
-    "EmptySearch",
-    "Event",
-    "HeardSession",
-    "HubRecord",
-    "Import",
-    "Invitation",
-    "Layer",
-    "Membership",
-    "Origin",
-    "PathPattern",
-    "Project",
-    "Refusal",
-    "Scope",
-    "SearchEntry",
-    "SearchText",
-    "SearchWord",
-    "SignInFailure",
-    "StaleCursor",
-    "StoredAnswer",
-    "Tag",
-    "Tally",
-    "TermCount",
-    "TokenUse",
-    "Visit",
-    "Webhook",
-    "WebhookDelivery",
-]
