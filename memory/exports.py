@@ -7,8 +7,7 @@ from typing import Any
 from ctxhub.core.kit.errors import InvalidInput, shown
 from ctxhub.core.text.token_count import count_tokens
 from ctxhub.core.transfer import cleaners
-from ctxhub.core.transfer.declaration import Exported, Part, Shifts, Values, register
-from ctxhub.core.transfer.exports import folded_name
+from ctxhub.core.transfer.declaration import Exported, Part, Shifts, Values, folded_name, register
 from ctxhub.core.transfer.links import shifted
 from memory.constraints.models import Constraint, digest_of, rank_of
 from memory.contexts.models import Context
@@ -71,8 +70,6 @@ register(
     ),
     Exported(
         DecisionTemplate,
-        derived=("folded",),
-        derive=folded_name,
         cleaners={
             "defaults": cleaners.object_,
             "require": cleaners.texts,

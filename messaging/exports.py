@@ -25,10 +25,6 @@ def _name_threads_anew(project_id: int, rows: Sequence[Values]) -> None:
             row["thread_id"] = None if now == row["id"] else now
 
 
-def _folded(values: Values) -> Values:
-    return {"folded": values["name"].casefold()}
-
-
 def _finish(project_id: int, ids: Sequence[int]) -> None:
     """Store the results, by which requests are found."""
     Result.objects.in_project(project_id).filter(message__in=ids).delete()
@@ -46,8 +42,6 @@ register(
         parts=(
             Part(
                 Delivery,
-                derived=("folded",),
-                derive=_folded,
                 name="deliveries",
                 owner="message_id",
             ),

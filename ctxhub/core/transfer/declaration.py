@@ -30,11 +30,17 @@ KINDS = (
 )
 
 
+def folded_name(values: Values) -> Values:
+    """The case-folded name, by which a name is found."""
+    return {"folded": values["name"].casefold()}
+
+
 @frozen(slots=False)
 class Rows:
     """How rows of a model are written: all their columns but `id`, `project_id` and those of `derived`.
 
-    `derived`: columns computed by `derive` from the others, which are never exported.
+    `derived`: columns computed by `derive` from the others, which are never exported; left out, the
+    case-folded name of a model that has one.
     `linked`: columns of text or JSON whose links `[text](memory:5)` name objects.
     `refs`: columns with refs (`memory:5`): a text, or JSON that holds some.
     `ids`: columns with the id of a row of a kind; `points`: columns with a kind and with the id of its row,
@@ -50,6 +56,12 @@ class Rows:
     ids: Mapping[str, str] = field(default_factory=dict)
     points: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     cleaners: Mapping[str, Cleaner] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        columns = {each.name for each in self.model._meta.concrete_fields}
+        if not self.derived and columns >= {"name", "folded"}:
+            object.__setattr__(self, "derived", ("folded",))
+            object.__setattr__(self, "derive", folded_name)
 
     @cached_property
     def table(self) -> str:

@@ -18,12 +18,7 @@ from ctxhub.core.models import (
     TokenUse,
 )
 from ctxhub.core.transfer import cleaners
-from ctxhub.core.transfer.declaration import Exported, Values, exported_kinds, register
-
-
-def folded_name(values: Values) -> Values:
-    """The case-folded name, by which a name is found."""
-    return {"folded": values["name"].casefold()}
+from ctxhub.core.transfer.declaration import Exported, exported_kinds, register
 
 
 def _that_wrote(agents: QuerySet[Any]) -> QuerySet[Any]:
@@ -53,8 +48,6 @@ for _kind, _model in (
     register(
         Exported(
             _model,
-            derived=("folded",),
-            derive=folded_name,
             kind=_kind,
             natural=("folded",),
             has_ids=False,
@@ -62,10 +55,6 @@ for _kind, _model in (
             only=_that_wrote if _model is Agent else None,
         )
     )
-
-
-def _folded_name(values: Values) -> Values:
-    return {"folded": values["name"].casefold()}
 
 
 register(
@@ -81,8 +70,6 @@ register(
     ),
     Exported(
         TokenUse,
-        derived=("folded",),
-        derive=_folded_name,
         kind="use",
         natural=("hour", "folded", "operation"),
         has_ids=False,
@@ -91,8 +78,6 @@ register(
     ),
     Exported(
         Refusal,
-        derived=("folded",),
-        derive=_folded_name,
         refs=("ref",),
         kind="refusal",
         natural=("ref", "folded", "code", "minute"),
