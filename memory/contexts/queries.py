@@ -16,10 +16,7 @@ from ctxhub.core.kit.listing import Listing, preview
 from ctxhub.core.kit.pages import Condition, ListPlan, Page
 from ctxhub.core.kit.tool_names import operation
 from ctxhub.core.registry import name_of_ref
-from ctxhub.core.search.alternatives import parse_filter
-from ctxhub.core.search.documents import kind_word
-from ctxhub.core.search.engines import Narrowing
-from ctxhub.core.search.matches import read_object_ids
+from ctxhub.core.search.alternatives import ids_with_words
 from ctxhub.toolbox.argument_types import About, Author, Time
 from memory.contexts.inputs import is_number, number_of
 from memory.contexts.rows import CONTEXTS, ContextRow, find_named, ids_of_names, newest_names
@@ -157,12 +154,6 @@ def _plan(project_id: int, text: str | None, by: str | None) -> ListPlan:
     conditions: list[Condition] = [("d.agent_id = %s", [author_id(project_id, by)])] if by else []
     if not text:
         return ListPlan(conditions)
-    ids = _matching_ids(project_id, clean_query(text, "text"))
+    ids = ids_with_words(project_id, "context", clean_query(text, "text"))
     total = None if by else len(ids)
     return ListPlan([*conditions, sql.among("d.id", ids)], total=total, is_empty=not ids)
-
-
-def _matching_ids(project_id: int, text: str) -> list[int]:
-    return read_object_ids(
-        Narrowing([[f"P{project_id}"], [kind_word("context")]]), parse_filter(project_id, text)
-    )

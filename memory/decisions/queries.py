@@ -34,10 +34,9 @@ from ctxhub.core.kit.pages import (
     link_filters,
 )
 from ctxhub.core.paths.rows import shown_staleness, stale_filter
-from ctxhub.core.search.alternatives import parse_filter
-from ctxhub.core.search.documents import kind_word, tag_word
-from ctxhub.core.search.engines import Narrowing, Scope
-from ctxhub.core.search.matches import read_object_ids
+from ctxhub.core.search.alternatives import ids_with_words
+from ctxhub.core.search.documents import tag_word
+from ctxhub.core.search.engines import Scope
 from ctxhub.core.vocabulary.names import Vocabulary, find_vocabulary, ids_of, scope_ids_of
 from ctxhub.core.vocabulary.tag_filters import read_tag_filters
 from ctxhub.toolbox.argument_types import (
@@ -287,7 +286,9 @@ def _plan(project_id: int, sort: str, order: Sequence[str], filters: KeyFilters)
     ):
         return empty
     matching = (
-        matching_ids(project_id, text, _scope(vocabulary, tagged, match_all, filters)) if text else None
+        ids_with_words(project_id, "decision", text, _scope(vocabulary, tagged, match_all, filters))
+        if text
+        else None
     )
     stale = stale_filter(project_id, "decision", filters.get("stale"))
     conditions += stale.conditions
@@ -320,12 +321,6 @@ def _read_along(
         return ListPlan.along(linked, conditions, order=order, sort=sort)
     conditions += [links_of.to_any(of_words) for links_of, of_words in linked]
     return ListPlan(conditions, order, ids=few_ids, sort=sort)
-
-
-def matching_ids(project_id: int, text: str, scope: Scope) -> list[int]:
-    """Return the ids of decisions that contain all words of a query: "a phrase", -not, prefix*."""
-    narrowing = Narrowing([[f"P{project_id}"], [kind_word("decision")], *scope])
-    return read_object_ids(narrowing, parse_filter(project_id, text))
 
 
 def _scope(

@@ -21,10 +21,8 @@ from ctxhub.core.kit.listing import COUNTED_TO, Listing, preview
 from ctxhub.core.kit.pages import Condition, Filter, ListPlan, any_of, few_linked, lead
 from ctxhub.core.kit.tool_names import operation
 from ctxhub.core.links import Head, ObjectKey
-from ctxhub.core.search.alternatives import parse_filter
-from ctxhub.core.search.documents import kind_word, tag_word
-from ctxhub.core.search.engines import Narrowing
-from ctxhub.core.search.matches import read_object_ids
+from ctxhub.core.search.alternatives import ids_with_words
+from ctxhub.core.search.documents import tag_word
 from ctxhub.core.text.sentences import in_one_line
 from ctxhub.core.vocabulary.names import find_vocabulary, ids_of
 from ctxhub.core.vocabulary.tag_filters import TagFilter, read_tag_filters
@@ -378,8 +376,7 @@ def _matching_ids(
     project_id: int, wanted: _Wanted, tagged: Sequence[Iterable[str]], agent_id: int | None
 ) -> list[int]:
     """The ids of snapshots that contain all words of a query: "a phrase", -not, prefix*."""
-    scope = [[f"P{project_id}"], [kind_word("snapshot")]]
-    scope += [[tag_word(tag) for tags in tagged for tag in tags]] if tagged else []
+    scope = [[tag_word(tag) for tags in tagged for tag in tags]] if tagged else []
     scope += [[f"A{agent_id}"]] if wanted.by else []
     scope += [[action_word(wanted.action)]] if wanted.action else []
-    return read_object_ids(Narrowing(scope), parse_filter(project_id, wanted.text))
+    return ids_with_words(project_id, "snapshot", wanted.text, scope)

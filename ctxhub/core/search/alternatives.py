@@ -4,6 +4,9 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from ctxhub.core.search.abbreviations import meanings, short_forms
+from ctxhub.core.search.documents import kind_word
+from ctxhub.core.search.engines import Narrowing, Scope
+from ctxhub.core.search.matches import read_object_ids
 from ctxhub.core.search.queries import LEAST_BEGINNING, MAX_TERMS, Query, Term, parse
 from ctxhub.core.search.spelling import known_among
 from ctxhub.core.search.stems import stem
@@ -50,6 +53,12 @@ def parse_filter(project_id: int, text: str) -> Query:
     """Parse the text filter of a list: a row must have all words, each as such or as an alternative."""
     query = parse(text, needs_all=True)
     return query.with_wanted(with_beginnings(project_id, all_with_meanings(query.wanted[:MAX_TERMS])))
+
+
+def ids_with_words(project_id: int, kind: str, text: str, scope: Scope = ()) -> list[int]:
+    """The ids of the rows of a kind that pass a text filter ("a phrase", -not, prefix*) and the scope."""
+    narrowing = Narrowing([[f"P{project_id}"], [kind_word(kind)], *scope])
+    return read_object_ids(narrowing, parse_filter(project_id, text))
 
 
 def _abbreviation_alternatives(term: Term) -> Iterator[Term]:
