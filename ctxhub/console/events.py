@@ -79,13 +79,11 @@ class EventAdmin(ProjectPagesAdmin):
     kept_by_tabs = ("from", "to")
 
     list_display = ("when", "who", "what", "on", "note")
-    list_display_links = ("when",)
     list_select_related = ("agent", "project")
     list_filter = (ProjectFilter, TimeRangeFilter, AgentFilter, KindFilter, ActionFilter)
     search_fields = ("ref",)
     search_help_text = "Ref"
     date_hierarchy = "at"
-    ordering = ("-pk",)
     fields = ("project", "happened", "who", "what", "about", "note", "data_list")
 
     def get_urls(self) -> list[URLPattern]:

@@ -28,7 +28,7 @@ class IndexedAdmin(LoggedAdmin):
         if kind == self.ref_kind and name.isdecimal() and self.refs_are_numbers:
             return super().get_search_results(request, queryset, search_term)
         if kind == self.ref_kind and not self.refs_are_numbers:
-            return queryset.filter(**{self.ref_field: name}), False
+            return queryset.filter(**{self.ref_field: self.ref_value(name)}), False
         return self._found(request, queryset, search_term), False
 
     def _found(self, request: HttpRequest, rows: QuerySet[Any], typed: str) -> QuerySet[Any]:

@@ -40,12 +40,17 @@ class LoggedAdmin(ProjectAdmin):
 
     def find_id(self, project_id: int, name: str) -> int | None:
         """The id of the row with this ref name; None if there is none."""
-        value = read_id(name) if self.refs_are_numbers else name
-        if value is None:
+        if (value := self.ref_value(name)) is None:
             return None
         rows = self.model.objects.in_project(project_id).filter(**{self.ref_field: value})
         row_id: int | None = rows.values_list("pk", flat=True).first()
         return row_id
+
+    def ref_value(self, name: str) -> int | str | None:
+        """The value of `ref_field` in the row of this ref name; None if there can be none."""
+        if self.refs_are_numbers:
+            return read_id(name)
+        return name.casefold() if self.ref_field == "folded" else name
 
     def ref_of(self, row: Any) -> str:
         ref: str = row.ref

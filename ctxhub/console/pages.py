@@ -1,10 +1,11 @@
 """The base admin of a noun: its list, the read page of a row, its form, its row actions."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, ClassVar
 
 from django.contrib import messages
+from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path
@@ -12,14 +13,19 @@ from django.utils.safestring import SafeString
 from django.utils.text import capfirst
 from unfold.decorators import display
 
+from ctxhub.console.base import person
 from ctxhub.console.columns import chips
 from ctxhub.console.dates import DatedList
 from ctxhub.console.indexed import IndexedAdmin
 from ctxhub.console.lists import FilteredList, ReadableRows
+from ctxhub.console.logged import EVENTS_STAY
 from ctxhub.console.row_actions import RowActionAdmin
 from ctxhub.console.row_panels import panels_of
+from ctxhub.console.text_refs import pages_of_texts
 from ctxhub.console.unfold_compat import ChangeList
+from ctxhub.core.kit.errors import CtxhubError
 from ctxhub.core.kit.inputs import read_id
+from ctxhub.core.registry import Deletion, find_noun
 
 
 class ReadableList(ReadableRows, FilteredList): ...
@@ -31,19 +37,28 @@ class ReadableDatedList(ReadableRows, DatedList): ...
 class NounAdmin(RowActionAdmin, IndexedAdmin):
     """A subclass adds columns, a form and the content of the read page.
 
+    `long`: columns that the list does not read. `texts`: fields of the page in which refs become links. A
+    list with the column `tagged` reads the tags of its rows, and the page has them in `tags`.
     `read_template` extends ctxhub/detail.html. If `has_change_form` is False, rows cannot be edited, and the
     URL of the form redirects to the read page.
     """
 
     page_name = "read"
+    list_select_related: ClassVar[Any] = ("project", "agent")
     read_template: ClassVar[str]
     has_change_form: ClassVar[bool] = True
+    long: ClassVar[Sequence[str]] = ()
+    texts: ClassVar[Sequence[str]] = ()
 
     # -- The list ----------------------------------------------------------------------------------
 
     def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[ChangeList]:
         """A list whose rows link to the read page."""
         return ReadableDatedList if self.date_hierarchy else ReadableList
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
+        rows = super().get_queryset(request).defer(*self.long)
+        return rows.prefetch_related("tags") if "tagged" in self.list_display else rows
 
     @display(description="Tags")
     def tagged(self, row: Any) -> SafeString | str:
@@ -90,8 +105,19 @@ class NounAdmin(RowActionAdmin, IndexedAdmin):
         return (rows.select_related(*related) if related else rows).filter(pk=row_id).first()
 
     def read_page(self, request: HttpRequest, row: Any) -> HttpResponse:
-        context = {"row_panels": panels_of(self.ref_kind, row), **self.get_read_context(request, row)}
-        return self.row_page(request, row, self.read_template, **context)
+        context = {"row_panels": panels_of(self.ref_kind, row), **self._read_context(row)}
+        return self.row_page(
+            request, row, self.read_template, **{**context, **self.get_read_context(request, row)}
+        )
+
+    def _read_context(self, row: Any) -> dict[str, Any]:
+        shown: dict[str, Any] = {}
+        if "tagged" in self.list_display:
+            shown["tags"] = sorted((tag.name for tag in row.tags.all()), key=str.casefold)
+        if self.texts:
+            texts = [getattr(row, name) for name in self.texts]
+            shown["text_pages"] = pages_of_texts(row.project_id, texts)
+        return shown
 
     def get_read_context(self, request: HttpRequest, row: Any) -> dict[str, Any]:
         """Template context of the read page besides the row."""
@@ -113,6 +139,23 @@ class NounAdmin(RowActionAdmin, IndexedAdmin):
         }
         title = title or capfirst(str(self.opts.verbose_name))
         return self.page(request, template, title, **{**standard, **context})
+
+    # -- Deleting ----------------------------------------------------------------------------------
+
+    def delete_model(self, request: HttpRequest, obj: Any) -> None:
+        """As the tool `delete` does. What it keeps, people delete through the ORM."""
+        deletion = noun.deletion if (noun := find_noun(self.ref_kind)) else None
+        if not isinstance(deletion, Deletion):
+            super().delete_model(request, obj)
+            return
+        name = self.ref_of(obj).partition(":")[2]
+        row = deletion.find(person(), [name])[name]
+        if isinstance(row, CtxhubError):
+            raise row
+        deletion.delete(person(), [row])
+
+    def deletion_line(self, row: Any) -> str:
+        return f"{row}. {EVENTS_STAY}"
 
     # -- The form ----------------------------------------------------------------------------------
 

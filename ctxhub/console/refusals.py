@@ -50,13 +50,11 @@ class RefusalAdmin(ProjectAdmin):
     when_empty = "Agents are refused a lease another holds, an old version, a missing scope, a long read."
 
     list_display = ("when", "who", "session", "on", "code", "count", "what")
-    list_display_links = ("when",)
     list_select_related = ("project",)
     list_filter = (ProjectFilter, RefusedAgentFilter, CodeFilter)
     search_fields = ("ref", "session")
     search_help_text = "Ref or session"
     date_hierarchy = "minute"
-    ordering = ("-minute", "-pk")
     fields = ("project", "who", "session", "on", "code", "count", "first", "last", "note")
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Refusal]:

@@ -36,6 +36,11 @@ class ServiceForm(ModelForm):
             raise ValidationError(CHANGED_MEANWHILE)
         return cleaned
 
+    def begin_with(self, *names: str) -> None:
+        """Show these fields of the row, and the names of its tags."""
+        tags = sorted((tag.name for tag in self.instance.tags.all()), key=str.casefold)
+        self.initial.update({name: getattr(self.instance, name) for name in names}, tags=tags)
+
     def filled_in(self, *always: str) -> dict[str, Any]:
         """The values of the filled-in fields, and of the fields in `always` even if empty."""
         return {name: value for name, value in self.cleaned_data.items() if value or name in always}

@@ -71,9 +71,6 @@ class WordAdmin(LoggedAdmin):
         links = format_html_join(", ", link, lists)
         return format_html("{} among {}", word.uses, links)
 
-    def find_id(self, project_id: int, name: str) -> int | None:
-        return super().find_id(project_id, name.casefold())
-
     def ref_of(self, row: NamedRow) -> str:
         return f"{self.ref_kind}:{row.name}"
 

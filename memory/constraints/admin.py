@@ -22,11 +22,9 @@ from ctxhub.console.filters import (
     ScopeFilter,
     TagFilter,
 )
-from ctxhub.console.logged import EVENTS_STAY
 from ctxhub.console.row_actions import row_action
 from ctxhub.console.service_form import ServiceForm
 from ctxhub.console.stale import PathRowsAdmin, StaleFilter
-from ctxhub.console.text_refs import pages_of_texts
 from ctxhub.core.kit.inputs import WORD_LENGTH
 from ctxhub.core.kit.priority import Priority
 from ctxhub.core.templatetags.moments import moment
@@ -87,9 +85,10 @@ class ConstraintAdmin(PathRowsAdmin):
     form = ConstraintForm
     read_template = "ctxhub/constraint.html"
     has_change_form = False
+    long = ("text", "reason", "paths")
+    texts = ("text", "reason")
 
     list_display = ("beginning", "kind", "urgency", "state", "layer", "tagged", "by", "added")
-    list_display_links = ("beginning",)
     list_filter = (
         ProjectFilter,
         ("status", ChoicesDropdownFilter),
@@ -103,7 +102,6 @@ class ConstraintAdmin(PathRowsAdmin):
     )
     list_select_related = ("project", "category", "layer", "agent")
     search_help_text = "Words of text, reason, category or tags"
-    ordering = ("rank", "-created_at", "-pk")
 
     def get_fieldsets(self, request: HttpRequest, obj: Constraint | None = None) -> list[Any]:
         return [
@@ -117,7 +115,7 @@ class ConstraintAdmin(PathRowsAdmin):
         """Defer the long texts: lists show the beginning of the text; the page of a row reads all of it."""
         rows: QuerySet[Constraint] = super().get_queryset(request)
         begins = Left("text", 2 * PREVIEW_CHARACTERS)
-        return rows.defer("text", "reason", "paths").annotate(begins=begins).prefetch_related("tags")
+        return rows.annotate(begins=begins)
 
     beginning = column("Constraint", lambda constraint: preview(constraint.begins))
     kind = column("Category", lambda constraint: name(constraint.category.name), ordering="category__folded")
@@ -136,9 +134,7 @@ class ConstraintAdmin(PathRowsAdmin):
 
     def get_read_context(self, request: HttpRequest, row: Constraint) -> dict[str, Any]:
         return {
-            "tags": sorted(tag.name for tag in row.tags.all()),
             "scopes": sorted(scope.name for scope in row.scopes.all()),
-            "text_pages": pages_of_texts(row.project_id, [row.text, row.reason]),
             "status_colours": STATUS_COLOURS,
             "priority_colours": PRIORITY_COLOURS,
         }
@@ -161,9 +157,6 @@ class ConstraintAdmin(PathRowsAdmin):
 
     def delete_model(self, request: HttpRequest, obj: Constraint) -> None:
         delete_constraint(caller=person(), constraint_id=obj.pk)
-
-    def deletion_line(self, row: Constraint) -> str:
-        return f"{row}. {EVENTS_STAY}"
 
     @row_action("Deactivate the selected constraints", template="ctxhub/deactivate.html", form=DeactivateForm)
     def deactivate(self, request: HttpRequest, constraints: Sequence[Constraint], reason: str) -> None:

@@ -4,7 +4,6 @@ from typing import Any
 
 from django import forms
 from django.contrib import admin
-from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.html import format_html
@@ -19,13 +18,12 @@ from ctxhub.console.filters import AgentFilter, ProjectFilter, TagFilter
 from ctxhub.console.logged import EVENTS_STAY
 from ctxhub.console.pages import NounAdmin
 from ctxhub.console.service_form import ServiceForm
-from ctxhub.console.text_refs import pages_of_texts
 from ctxhub.console.urls import in_project, list_url
 from ctxhub.core.kit.caller import WRITE
 from ctxhub.core.kit.inputs import NAME_LENGTH
 from memory.contexts.models import STACK_LENGTH, Context
 from memory.contexts.queries import find_context
-from memory.contexts.services import create_context, delete_context, update_context
+from memory.contexts.services import create_context, update_context
 from memory.memories.models import Memory
 
 
@@ -47,14 +45,8 @@ class ContextForm(ServiceForm):
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
-        row = self.instance
-        if row.pk:
-            self.initial.update(
-                {
-                    **{name: getattr(row, name) for name in ("name", "description", "stack", "metadata")},
-                    "tags": sorted((tag.name for tag in row.tags.all()), key=str.casefold),
-                }
-            )
+        if self.instance.pk:
+            self.begin_with("name", "description", "stack", "metadata")
 
 
 NEWEST_SHOWN = 12
@@ -68,22 +60,16 @@ class ContextAdmin(NounAdmin):
     form = ContextForm
     read_template = "ctxhub/context.html"
     delete_scope = WRITE
+    texts = ("description",)
 
     list_display = ("named", "memories", "about", "stack", "tagged", "by", "updated")
-    list_display_links = ("named",)
     list_filter = (ProjectFilter, TagFilter, AgentFilter)
-    list_select_related = ("project", "agent")
     search_help_text = "Search in name, description, stack and tags"
-    ordering = ("-updated_at", "-pk")
 
     def get_fieldsets(self, request: HttpRequest, obj: Context | None = None) -> list[Any]:
         return [(None, {"fields": ["name", "description", ("stack", "tags"), "metadata"]})]
 
     # -- Finding -----------------------------------------------------------------------------------
-
-    def get_queryset(self, request: HttpRequest) -> QuerySet[Context]:
-        rows: QuerySet[Context] = super().get_queryset(request)
-        return rows.prefetch_related("tags")
 
     named = column("Context", lambda context: context.name, ordering="folded")
 
@@ -106,9 +92,7 @@ class ContextAdmin(NounAdmin):
     def get_read_context(self, request: HttpRequest, row: Context) -> dict[str, Any]:
         newest = Memory.objects.in_project(row.project_id).filter(context=row)
         return {
-            "tags": sorted(tag.name for tag in row.tags.all()),
             "newest": newest.defer("content", "metadata", "paths").select_related("agent")[:NEWEST_SHOWN],
-            "text_pages": pages_of_texts(row.project_id, [row.description]),
             "list_of_memories": list_of_memories(row),
             "add_memory": in_project(reverse("admin:memory_memory_add"), row.project, context=row.name),
         }
@@ -120,9 +104,6 @@ class ContextAdmin(NounAdmin):
 
     def change_row(self, request: HttpRequest, row: Context, form: Any) -> None:
         update_context(caller=person(), context=row.pk, **form.changed())
-
-    def delete_model(self, request: HttpRequest, obj: Context) -> None:
-        delete_context(caller=person(), context=obj.pk)
 
     def deletion_line(self, row: Context) -> str:
         count = row.memory_count

@@ -27,7 +27,7 @@ from memory.decisions.form import DecisionForm
 from memory.decisions.inputs import clean_key
 from memory.decisions.models import Decision, DecisionStatus
 from memory.decisions.queries import find_decision
-from memory.decisions.services import delete_decision, deprecate_decision, set_decision
+from memory.decisions.services import deprecate_decision, set_decision
 from memory.decisions.versions import chain_of
 from memory.decisions.versions_page import (
     count_versions,
@@ -84,8 +84,8 @@ class DecisionAdmin(PathRowsAdmin):
     change_form_template = "ctxhub/decision_form.html"
     read_template = "ctxhub/decision.html"
 
+    long = ("value", "rationale", "alternatives", "tradeoffs", "metadata", "paths", "reason")
     list_display = ("named", "shown_value", "version", "state", "layer", "tagged", "by", "updated")
-    list_display_links = ("named",)
     list_filter = (
         ProjectFilter,
         ("status", ChoicesDropdownFilter),
@@ -98,19 +98,13 @@ class DecisionAdmin(PathRowsAdmin):
     list_select_related = ("project", "layer", "agent")
     search_help_text = "Words of key, value, reasons or tags"
     date_hierarchy = "updated_at"
-    ordering = ("-updated_at", "-pk")
 
     # -- Finding -----------------------------------------------------------------------------------
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Decision]:
         """Defer the long texts: lists show the beginning of the value; the page of a row reads all of it."""
         rows: QuerySet[Decision] = super().get_queryset(request)
-        long = ("value", "rationale", "alternatives", "tradeoffs", "metadata", "paths", "reason")
-        return (
-            rows.defer(*long)
-            .annotate(beginning=Left("value", 2 * PREVIEW_CHARACTERS))
-            .prefetch_related("tags")
-        )
+        return rows.annotate(beginning=Left("value", 2 * PREVIEW_CHARACTERS))
 
     named = column("Key", lambda decision: mono(decision.key), ordering="key")
     shown_value = column("Value", lambda decision: preview(decision.beginning))
@@ -196,9 +190,6 @@ class DecisionAdmin(PathRowsAdmin):
         if similar := [other["key"] for other in answer.get("similar", ())]:
             messages.warning(request, f"Similar decisions already exist: {', '.join(similar)}.")
         return answer["id"]
-
-    def delete_model(self, request: HttpRequest, obj: Decision) -> None:
-        delete_decision(caller=person(), key=obj.key)
 
     def deletion_line(self, row: Decision) -> str:
         return f"{row.key}, with all its versions. {EVENTS_STAY}"

@@ -5,7 +5,6 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from django.contrib import admin, messages
-from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import URLPattern, reverse
 from django.utils.html import format_html
@@ -32,7 +31,7 @@ from memory.memories.form import ContextFilter, MemoryForm, StackFilter
 from memory.memories.models import Memory
 from memory.memories.queries import get_memory
 from memory.memories.revisions import find_state, find_states
-from memory.memories.services import add_memory, delete_memory, restore_memory, update_memory
+from memory.memories.services import add_memory, restore_memory, update_memory
 from memory.relationships.graph import FORWARDS, SECTION, Neighbours, neighbours_of, sides_of
 from memory.relationships.queries import suggest_relationships
 from memory.relationships.services import relate
@@ -124,8 +123,8 @@ class MemoryAdmin(PathRowsAdmin):
     read_template = "ctxhub/memory.html"
     delete_scope = WRITE
 
+    long = ("content", "metadata", "paths")
     list_display = ("titled", "kind", "within", "stack", "tagged", "cost", "by", "updated")
-    list_display_links = ("titled",)
     list_filter = (
         ProjectFilter,
         ContextFilter,
@@ -138,7 +137,6 @@ class MemoryAdmin(PathRowsAdmin):
     )
     list_select_related = ("project", "context", "agent")
     search_help_text = "Search in title, content, stack and tags"
-    ordering = ("-updated_at", "-pk")
 
     def get_fieldsets(self, request: HttpRequest, obj: Memory | None = None) -> list[Any]:
         return [
@@ -148,11 +146,6 @@ class MemoryAdmin(PathRowsAdmin):
         ]
 
     # -- Finding -----------------------------------------------------------------------------------
-
-    def get_queryset(self, request: HttpRequest) -> QuerySet[Memory]:
-        """Without the long columns: a list shows digests, and a page reads its row by itself."""
-        rows: QuerySet[Memory] = super().get_queryset(request)
-        return rows.defer("content", "metadata", "paths").prefetch_related("tags")
 
     @display(description="Memory")
     def titled(self, memory: Memory) -> SafeString | str:
@@ -185,7 +178,6 @@ class MemoryAdmin(PathRowsAdmin):
         return {
             "tab": RAW if is_raw else "text",
             "shown": "" if is_raw else render_markdown(row.content, raw_url=f"?text={RAW}", pages=pages),
-            "tags": sorted(tag.name for tag in row.tags.all()),
             "relationships": relationships_of(row),
             "add_relationship": _to_relate(row),
             "list_of_relationships": _list_of_relationships(row),
@@ -216,9 +208,6 @@ class MemoryAdmin(PathRowsAdmin):
 
     def change_row(self, request: HttpRequest, row: Memory, form: Any) -> None:
         update_memory(caller=person(), memory_id=row.pk, **form.arguments())
-
-    def delete_model(self, request: HttpRequest, obj: Memory) -> None:
-        delete_memory(caller=person(), memory_id=obj.pk)
 
     def deletion_line(self, row: Memory) -> str:
         return f"{row}, with its relationships and revisions. {EVENTS_STAY}"

@@ -75,7 +75,8 @@ class MemoryForm(ServiceForm):
         super().__init__(*arguments, **options)
         row = self.instance
         if row.pk:
-            self.initial.update(self._initial(row))
+            self.begin_with("title", "content", "stack", "paths", "metadata")
+            self.initial.update(self._chosen(row))
             self.is_outdated = self.is_bound and self.data.get("seen") != self.initial["seen"]
             if self.is_outdated:
                 self.data = {**dict(self.data.items()), "seen": self.initial["seen"]}
@@ -83,13 +84,11 @@ class MemoryForm(ServiceForm):
         else:
             self.fields["context"].help_text = "A new name creates a context."
 
-    def _initial(self, row: Memory) -> dict[str, Any]:
+    def _chosen(self, row: Memory) -> dict[str, Any]:
         return {
-            **{name: getattr(row, name) for name in ("title", "content", "stack", "paths", "metadata")},
             "context": row.context.name,
             "type": row.get_type_display(),
             "difficulty": row.get_difficulty_display() or "",
-            "tags": sorted((tag.name for tag in row.tags.all()), key=str.casefold),
             "seen": row.updated_at.isoformat(),
         }
 

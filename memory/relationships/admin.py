@@ -114,7 +114,6 @@ class RelationshipAdmin(LoggedAdmin):
     list_select_related = ("project", "agent")
     search_fields = ("pk",)
     search_help_text = "The ref of either end, such as memory:42"
-    ordering = ("-updated_at", "-pk")
     readonly_fields = ("source_end", "relates", "target_end", "origin", "by", "last_changed")
 
     # -- Finding -----------------------------------------------------------------------------------

@@ -28,7 +28,7 @@ from memory.scratchpads.form import AppendForm, NewPadForm, PadForm
 from memory.scratchpads.models import Scratchpad
 from memory.scratchpads.queries import find_revision
 from memory.scratchpads.revisions_page import append, restore, revisions_of, tell_cut, with_writer
-from memory.scratchpads.services import create_scratchpad, delete_scratchpad, update_scratchpad
+from memory.scratchpads.services import create_scratchpad, update_scratchpad
 from memory.workflows.admin import STATE_COLOURS, state_of
 
 CLOSED = "This scratchpad is read-only because its workflow is closed."
@@ -64,7 +64,6 @@ class ScratchpadAdmin(NounAdmin):
     delete_scope = WRITE
 
     list_display = ("named", "within", "characters", "revision", "by", "updated")
-    list_display_links = ("named",)
     list_filter = (ProjectFilter, WorkflowFilter, CreatedByFilter)
     list_select_related = ("project", "workflow", "agent")
     search_help_text = "Search in name and content"
@@ -197,9 +196,6 @@ class ScratchpadAdmin(NounAdmin):
 
     def why_not_editable(self, row: Scratchpad) -> str:
         return "" if row.workflow.is_active else CLOSED
-
-    def delete_model(self, request: HttpRequest, obj: Scratchpad) -> None:
-        delete_scratchpad(caller=person(), scratchpad_id=obj.pk)
 
     def deletion_line(self, row: Scratchpad) -> str:
         return f"{row}, with all its revisions. {EVENTS_STAY}"

@@ -36,7 +36,7 @@ from memory.predictions.page import shown_prediction
 from memory.snapshots.cause_graph import causes_of
 from memory.snapshots.models import ActionType, Snapshot, SnapshotDependency, Tier
 from memory.snapshots.queries import count_dependents
-from memory.snapshots.services import delete_snapshot, save_snapshot
+from memory.snapshots.services import save_snapshot
 from memory.snapshots.tiers import prune_snapshots, tier_of, tier_range
 
 TIER_COLOURS = {
@@ -132,7 +132,6 @@ RAW = "raw"
 # The source of a snapshot that a person adds.
 SOURCE = "manual"
 PRUNED_AT_ONCE = 100
-LONG = ("content", "rationale", "metadata", "reasons")
 
 
 @admin.register(Snapshot)
@@ -147,8 +146,8 @@ class SnapshotAdmin(ProjectPagesAdmin, NounAdmin):
     when_empty = "Agents save what they did, and why, with snapshot save."
     project_pages = {"overview": "Overview", "prune": "Prune"}
 
+    long = ("content", "rationale", "metadata", "reasons")
     list_display = ("summarised", "action", "tier_now", "tagged", "origin", "by", "saved")
-    list_display_links = ("summarised",)
     list_filter = (
         ProjectFilter,
         ("action_type", ChoicesDropdownFilter),
@@ -158,10 +157,8 @@ class SnapshotAdmin(ProjectPagesAdmin, NounAdmin):
         SourceFilter,
         RestsOnFilter,
     )
-    list_select_related = ("project", "agent")
     search_help_text = "Search in summary, rationale, content and tags"
     date_hierarchy = "created_at"
-    ordering = ("-created_at", "-pk")
 
     def get_fieldsets(self, request: HttpRequest, obj: Snapshot | None = None) -> list[Any]:
         return [
@@ -171,11 +168,6 @@ class SnapshotAdmin(ProjectPagesAdmin, NounAdmin):
         ]
 
     # -- Finding -----------------------------------------------------------------------------------
-
-    def get_queryset(self, request: HttpRequest) -> QuerySet[Snapshot]:
-        """Without the long columns: a list shows the summary, and a page reads its row by itself."""
-        rows: QuerySet[Snapshot] = super().get_queryset(request)
-        return rows.defer(*LONG).prefetch_related("tags")
 
     summarised = column("Snapshot", lambda snapshot: preview(snapshot.summary))
     action = column("Action", lambda snapshot: action_of(snapshot), ordering="action_type", label=True)
@@ -199,7 +191,6 @@ class SnapshotAdmin(ProjectPagesAdmin, NounAdmin):
             "is_raw": is_raw,
             "text_pages": pages,
             "shown": "" if is_raw else render_markdown(row.content, raw_url=f"?text={RAW}", pages=pages),
-            "tags": sorted((tag.name for tag in row.tags.all()), key=str.casefold),
             "action": action_of(row),
             "tier": tier_label(row),
             "tier_colours": TIER_COLOURS,
@@ -222,9 +213,6 @@ class SnapshotAdmin(ProjectPagesAdmin, NounAdmin):
         if masked := answer.get("masked"):
             messages.warning(request, f"{counted(masked, 'credentials')} in the content: masked.")
         return answer["id"]
-
-    def delete_model(self, request: HttpRequest, obj: Snapshot) -> None:
-        delete_snapshot(caller=person(), snapshot_id=obj.pk)
 
     def get_deleted_objects(
         self, objs: Iterable[Model], request: HttpRequest

@@ -102,7 +102,6 @@ class TemplateAdmin(LoggedAdmin):
     list_select_related = ("project", "agent")
     readonly_fields = ("shown_name", "by", "last_changed", "built_in")
     search_fields = ("name",)
-    ordering = ("folded",)
 
     def get_fieldsets(self, request: HttpRequest, obj: DecisionTemplate | None = None) -> list[Any]:
         editable = ["defaults", "require", "patterns"]
@@ -122,10 +121,6 @@ class TemplateAdmin(LoggedAdmin):
         rows = ((each.name, ", ".join(each.require) or "nothing") for each in TEMPLATES.values())
         items = format_html_join("", "<dt><code>{}</code></dt><dd>requires {}</dd>", rows)
         return format_html('<dl class="ctx-facts ctx-data">{}</dl>', items)
-
-    def find_id(self, project_id: int, name: str) -> int | None:
-        """Return the id of a project's own template; built-in ones have no page."""
-        return super().find_id(project_id, name.casefold())
 
     # -- Writing -----------------------------------------------------------------------------------
 

@@ -32,7 +32,7 @@ from ctxhub.core.text.plurals import counted
 from memory.scratchpads.models import Scratchpad, ScratchpadRevision
 from memory.scratchpads.revisions_page import CHANGE_LABELS, with_writer
 from memory.workflows.models import Workflow
-from memory.workflows.services import close_workflow, create_workflow, delete_workflow, update_workflow
+from memory.workflows.services import close_workflow, create_workflow, update_workflow
 
 
 class WorkflowForm(ServiceForm):
@@ -81,11 +81,8 @@ class WorkflowAdmin(NounAdmin):
     delete_scope = WRITE
 
     list_display = ("named", "state", "pads", "by", "updated")
-    list_display_links = ("named",)
     list_filter = (ProjectFilter, StateFilter, AgentFilter)
-    list_select_related = ("project", "agent")
     search_help_text = "Search in name, metadata and scratchpads"
-    ordering = ("-updated_at", "-pk")
     fieldsets = ((None, {"fields": ["name", "metadata"]}),)
 
     # -- Finding -----------------------------------------------------------------------------------
@@ -133,9 +130,6 @@ class WorkflowAdmin(NounAdmin):
 
     def change_row(self, request: HttpRequest, row: Workflow, form: Any) -> None:
         update_workflow(caller=person(), workflow_id=row.pk, **form.changed())
-
-    def delete_model(self, request: HttpRequest, obj: Workflow) -> None:
-        delete_workflow(caller=person(), workflow_id=obj.pk)
 
     def deletion_line(self, row: Any) -> str:
         pads = "no scratchpads" if not row.pad_count else f"its {counted(row.pad_count, 'scratchpads')}"

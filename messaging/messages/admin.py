@@ -141,7 +141,6 @@ class MessageAdmin(NounAdmin):
         "owed_by",
         "sent",
     )
-    list_display_links = ("text_preview",)
     list_filter = (
         ProjectFilter,
         SenderFilter,
@@ -154,7 +153,6 @@ class MessageAdmin(NounAdmin):
     list_select_related = ("project", "sender")
     search_help_text = "Words of the text, or who wrote to whom"
     date_hierarchy = "created_at"
-    ordering = ("-pk",)
     fieldsets = (
         (None, {"fields": ["text", "to"]}),
         ("How it is sent", {"fields": [("type", "priority"), ("ack", "ack_within")]}),

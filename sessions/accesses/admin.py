@@ -23,12 +23,10 @@ ACCESS_COLOURS = {"edited": "warning", "executed": "info"}
 class AccessAdmin(FileRowsAdmin):
     when_empty = "Agents note what they read and edit with session track."
     list_display = ("when", "by", "what", "file", "within")
-    list_display_links = ("when",)
     list_filter = (ProjectFilter, AgentFilter, SessionFilter, ("access", ChoicesDropdownFilter))
     list_select_related = ("project", "resource", "agent")
     search_fields = ("resource__path",)
     date_hierarchy = "created_at"
-    ordering = ("-created_at", "-pk")
     fields = ("project", "happened", "by", "what", "file", "within")
 
     when = column("When", lambda access: moment(access.created_at), ordering="created_at")
@@ -50,7 +48,6 @@ class AccessAdmin(FileRowsAdmin):
 class DependencyAdmin(FileRowsAdmin):
     when_empty = "Agents note which file needs which other one with session depend."
     list_display = ("needs", "how", "needed", "strength", "since")
-    list_display_links = ("needs",)
     list_filter = (ProjectFilter,)
     list_select_related = ("project", "source", "target")
     search_fields = ("source__path", "target__path")

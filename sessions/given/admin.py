@@ -69,13 +69,11 @@ class BriefingAdmin(ProjectPagesAdmin):
     project_pages = {"brief": "Brief now", "check": "Check", "given": "Known at a time"}
 
     list_display = ("when", "by", "how", "things", "cost", "within")
-    list_display_links = ("when",)
     list_filter = (ProjectFilter, AgentFilter, SessionFilter, ViaFilter)
     list_select_related = ("project", "agent")
     search_fields = ("agent__name",)
     search_help_text = "A ref (decision:api/auth) of what was given, or the name of an agent"
     date_hierarchy = "at"
-    ordering = ("-at", "-pk")
 
     # -- Finding -----------------------------------------------------------------------------------
 

@@ -98,12 +98,9 @@ class SessionAdmin(NounAdmin):
     add_scope = change_scope = None
 
     list_display = ("named", "by", "within", "about", "cost", "continues", "saved")
-    list_display_links = ("named",)
     list_filter = (ProjectFilter, AgentFilter, WorkspaceFilter, ImplicitFilter)
-    list_select_related = ("project", "agent")
     search_help_text = "Search in summary, workspace, branch and the newest conversation"
     date_hierarchy = "created_at"
-    ordering = ("-created_at", "-pk")
 
     # -- Finding -----------------------------------------------------------------------------------
 

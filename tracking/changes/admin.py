@@ -24,12 +24,10 @@ class FileChangeAdmin(FileRowsAdmin, LoggedAdmin):
     when_empty = "Agents record what they did to files with file record."
 
     list_display = ("when", "by", "what", "file", "layer", "begins")
-    list_display_links = ("when",)
     list_filter = (ProjectFilter, AgentFilter, LayerFilter, ("change", ChoicesDropdownFilter), FilesOfFilter)
     list_select_related = ("project", "agent", "layer")
     search_fields = ("resource__path",)
     date_hierarchy = "at"
-    ordering = ("-at", "-pk")
     fields = ("project", "file", "what", "layer", "by", "happened", "description")
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[FileChange]:

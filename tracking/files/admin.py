@@ -68,7 +68,6 @@ class ResourceAdmin(NounAdmin):
     add_scope = delete_scope = None
 
     list_display = ("named", "kind", "cost", "last_change", "by", "log")
-    list_display_links = ("named",)
     list_filter = (ProjectFilter, ("type", ChoicesDropdownFilter))
     list_select_related = ("project",)
     search_help_text = "Words of path or content"

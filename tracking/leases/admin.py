@@ -79,12 +79,10 @@ class LeaseAdmin(ProjectPagesAdmin, LoggedAdmin):
 
     list_display = ("reserves", "holder", "in_session", "mode", "state", "left", "why", "taken")
     list_after_template = "ctxhub/release_form.html"
-    list_display_links = ("reserves",)
     list_filter = (ProjectFilter, StateFilter, AgentFilter, ("exclusive", BooleanRadioFilter))
     list_select_related = ("project", "agent", "released_by")
     search_fields = ("paths__pattern", "session", "reason")
     search_help_text = "Path, session or reason"
-    ordering = ("-pk",)
     actions = ("force_release_selected",)
     actions_detail = ("force_release",)
     fields = (

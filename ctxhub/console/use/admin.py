@@ -57,7 +57,6 @@ class EmptySearchAdmin(ProjectAdmin):
     list_filter = (ProjectFilter,)
     search_fields = ("query",)
     search_help_text = "Words of the question"
-    ordering = ("-last_at", "-pk")
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[EmptySearch]:
         return with_agent_pk(super().get_queryset(request).annotate(asker=Lower("name")), "asker")

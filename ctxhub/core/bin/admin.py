@@ -48,13 +48,11 @@ class BinItemAdmin(ProjectAdmin):
     actions_detail = ("restore",)
 
     list_display = ("on", "what", "with_it", "by", "when", "until", "kept")
-    list_display_links = ("on",)
     list_select_related = ("project", "agent")
     list_filter = (ProjectFilter, KindFilter, AgentFilter)
     search_fields = ("ref", "title")
     search_help_text = "Ref or title"
     date_hierarchy = "deleted_at"
-    ordering = ("-deleted_at", "-pk")
     fields = ("project", "on", "what", "with_it", "by", "deleted", "ends", "kept")
 
     # -- Restoring ---------------------------------------------------------------------------------
