@@ -2,10 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from ctxhub.core import transfer
 from ctxhub.core.bin.declaration import Cleared, Joined, cleared, joined
+from ctxhub.core.emptying import delete_objects
 from ctxhub.core.events.cleanup import cleanup_tasks
 from ctxhub.core.events.counters import Stats
 from ctxhub.core.kit.batches import BYTES_PER_TOKEN
@@ -37,7 +39,7 @@ from memory.memories.queries import open_memories, turns_of
 from memory.memories.revisions import replaced_ids as replaced_memories
 from memory.memories.revisions import texts_at
 from memory.memories.rows import MemoryRow
-from memory.memories.services import delete_memories, find_deletable_memories
+from memory.memories.services import find_deletable_memories
 from memory.models import (
     Constraint,
     ConstraintStatus,
@@ -62,14 +64,14 @@ from memory.scratchpads.history import HISTORY as SCRATCHPAD_HISTORY
 from memory.scratchpads.history import earlier_scratchpad_documents
 from memory.scratchpads.queries import contents_at, open_scratchpads
 from memory.scratchpads.revisions import replaced_ids
-from memory.scratchpads.services import delete_scratchpads, find_deletable_scratchpads
+from memory.scratchpads.services import find_deletable_scratchpads
 from memory.snapshots.causes import LINKS as SNAPSHOT_LINKS
 from memory.snapshots.causes import read_heads as read_snapshot_heads
 from memory.snapshots.history import HISTORY as SNAPSHOT_HISTORY
 from memory.snapshots.queries import open_snapshots
 from memory.snapshots.reads import note_opened
 from memory.snapshots.rows import SnapshotRow
-from memory.snapshots.services import delete_snapshots, dependents_left, find_deletable_snapshots
+from memory.snapshots.services import dependents_left, find_deletable_snapshots
 from memory.templates.history import HISTORY as TEMPLATE_HISTORY
 from memory.templates.queries import open_templates
 from memory.workflows.history import HISTORY as WORKFLOW_HISTORY
@@ -193,7 +195,7 @@ register(
         heads=heads_of("scratchpad", Scratchpad, "name", at="updated_at", made="created_at"),
         deletion=Deletion(
             find_deletable_scratchpads,
-            delete_scratchpads,
+            partial(delete_objects, history=SCRATCHPAD_HISTORY),
             sizes=lambda pads: {pad.id: pad.size for pad in pads},
         ),
     )
@@ -254,7 +256,9 @@ register(
         turns=turns_of,
         texts_at=texts_at,
         heads=heads_of("memory", Memory, "title", at="updated_at", made="created_at"),
-        deletion=Deletion(find_deletable_memories, delete_memories, sizes=sizes_of_texts),
+        deletion=Deletion(
+            find_deletable_memories, partial(delete_objects, history=MEMORY_HISTORY), sizes=sizes_of_texts
+        ),
     )
 )
 register(
@@ -293,7 +297,7 @@ register(
         links=SNAPSHOT_LINKS,
         deletion=Deletion(
             find_deletable_snapshots,
-            delete_snapshots,
+            partial(delete_objects, history=SNAPSHOT_HISTORY),
             scope=ADMIN,
             along=dependents_left,
             sizes=sizes_of_texts,

@@ -1,7 +1,10 @@
 """Registers the noun `session` with the hub, the session of a call, what was given, and retention."""
 
+from functools import partial
+
 from ctxhub.core import transfer
 from ctxhub.core.call_sessions import register_finder
+from ctxhub.core.emptying import delete_objects
 from ctxhub.core.events.cleanup import cleanup_tasks
 from ctxhub.core.given import register_reader
 from ctxhub.core.hub.overview import register_agent_facts
@@ -18,7 +21,6 @@ from sessions.retention import clean_accesses, clean_sessions
 from sessions.sittings.history import HISTORY
 from sessions.sittings.queries import current_sessions, ids_of_sessions, open_sessions
 from sessions.sittings.services import (
-    delete_sessions,
     files_along,
     find_deletable_sessions,
     sizes_of_sessions,
@@ -41,7 +43,7 @@ register(
         wakes=False,
         deletion=Deletion(
             find_deletable_sessions,
-            delete_sessions,
+            partial(delete_objects, history=HISTORY),
             along=files_along,
             sizes=sizes_of_sessions,
             others_scope=ADMIN,

@@ -1,4 +1,4 @@
-"""Empties a large container before it is deleted, in batches of 500 rows."""
+"""Deletes objects; a large container is emptied before, in batches of 500 rows."""
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -40,6 +40,13 @@ class Contents:
     container: str
     size: Combinable
     touch: Callable[[int, int, datetime], None]
+
+
+def delete_objects(caller: Caller, rows: Sequence[RowT], *, history: History[RowT]) -> None:
+    """Delete rows that were read in the open transaction."""
+    at = clock.now()
+    agent_id = register_agent(caller, at)
+    history.delete(project_id=caller.project_id, agent_id=agent_id, rows=rows, at=at)
 
 
 def delete_containers(

@@ -7,6 +7,7 @@ from typing import Literal, NotRequired, Unpack
 # Pydantic builds the answer's schema and needs this TypedDict before Python 3.12.
 from typing_extensions import TypedDict
 
+from ctxhub.core.emptying import delete_objects
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.inputs import clean_text
@@ -93,9 +94,7 @@ def delete_constraint(*, caller: Caller, constraint_id: int) -> None:
     """Delete a constraint that was added by mistake. The event log keeps a record of the deletion."""
     with write_transaction(caller.project_id):
         row = get_constraint(caller.project_id, constraint_id)
-        at = clock.now()
-        agent_id = register_agent(caller, at)
-        HISTORY.delete(project_id=caller.project_id, agent_id=agent_id, rows=[row], at=at)
+        delete_objects(caller, [row], history=HISTORY)
 
 
 # -- Helpers ---------------------------------------------------------------------------------------

@@ -11,6 +11,7 @@ from django.db.models import Count
 from typing_extensions import TypedDict
 
 from ctxhub.core.bin.binning import Deleted, pointers_in_bin, put_batch_in_bin
+from ctxhub.core.emptying import delete_objects
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.batches import ROWS_AT_ONCE, do_first, in_batches
 from ctxhub.core.kit.caller import READ, Caller, for_readers
@@ -224,9 +225,7 @@ def delete_decisions(caller: Caller, rows: Sequence[DecisionRow]) -> None:
     for successor_id in _successors_of_many(caller, rows):
         successor = next(row for row in rows if row.id == successor_id)
         do_first(f"decision:{successor_id}", partial(_part_from_successor, caller, successor))
-    at = clock.now()
-    agent_id = register_agent(caller, at)
-    HISTORY.delete(project_id=caller.project_id, agent_id=agent_id, rows=rows, at=at)
+    delete_objects(caller, rows, history=HISTORY)
 
 
 def _successors_of_many(caller: Caller, rows: Sequence[DecisionRow]) -> Sequence[int]:

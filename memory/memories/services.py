@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, NotRequired, Unpack
 # pydantic writes the answer's schema, and wants this TypedDict before Python 3.12.
 from typing_extensions import TypedDict
 
+from ctxhub.core.emptying import delete_objects
 from ctxhub.core.history import Change, record_changes
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import READ, Caller
@@ -16,7 +17,7 @@ from ctxhub.core.kit.metadata import changed_metadata
 from ctxhub.core.kit.transactions import write_transaction
 from ctxhub.core.kit.unset import UNSET, Unset, if_set
 from ctxhub.core.text.token_count import count_tokens
-from ctxhub.core.vocabulary.names import Vocabulary, find_vocabulary, register_agent, register_words
+from ctxhub.core.vocabulary.names import Vocabulary, find_vocabulary, register_words
 from ctxhub.toolbox.argument_types import About
 from memory.contexts.history import HISTORY as CONTEXT_HISTORY
 from memory.contexts.inputs import ContextFields, is_number
@@ -174,20 +175,13 @@ def delete_memory(*, caller: Caller, memory_id: int) -> DeleteAnswer:
     """Delete a memory and its relationships; the log keeps an event."""
     with write_transaction(caller.project_id):
         row = get_memory(caller.project_id, memory_id)
-        delete_memories(caller, [row])
+        delete_objects(caller, [row], history=HISTORY)
     return DeleteAnswer(id=row.id, result="deleted")
 
 
 def find_deletable_memories(caller: Caller, ids: Sequence[str]) -> Mapping[str, MemoryRow | NotFound]:
     """The memory of each id, or the error for an unknown one."""
     return MEMORIES.read_named(caller.project_id, ids, unknown_memory, LISTED)
-
-
-def delete_memories(caller: Caller, rows: Sequence[MemoryRow]) -> None:
-    """Delete memories that were read in the open transaction."""
-    at = clock.now()
-    agent_id = register_agent(caller, at)
-    HISTORY.delete(project_id=caller.project_id, agent_id=agent_id, rows=rows, at=at)
 
 
 # -- Pieces ----------------------------------------------------------------------------------------

@@ -8,6 +8,7 @@ from typing import Annotated, Literal, NotRequired
 # pydantic writes the answer's schema, and wants this TypedDict before Python 3.12.
 from typing_extensions import TypedDict
 
+from ctxhub.core.emptying import delete_objects
 from ctxhub.core.history import Change
 from ctxhub.core.kit import clock, sql
 from ctxhub.core.kit.caller import Caller
@@ -211,7 +212,7 @@ def delete_scratchpad(
     with write_transaction(caller.project_id):
         old = _open_pad(caller, scratchpad_id, LISTED)
         _refuse_stale(old, None, expected_revision)
-        delete_scratchpads(caller, [old])
+        delete_objects(caller, [old], history=HISTORY)
     return DeletedPad(deleted=f"scratchpad:{old.id}")
 
 
@@ -224,13 +225,6 @@ def find_deletable_scratchpads(
         name: _closed(row.workflow_id) if isinstance(row, PadRow) and not row.is_active else row
         for name, row in found.items()
     }
-
-
-def delete_scratchpads(caller: Caller, rows: Sequence[PadRow]) -> None:
-    """Delete pads that were read in the open transaction."""
-    at = clock.now()
-    agent_id = register_agent(caller, at)
-    HISTORY.delete(project_id=caller.project_id, agent_id=agent_id, rows=rows, at=at)
 
 
 # -- Input -----------------------------------------------------------------------------------------

@@ -9,6 +9,7 @@ from typing import Annotated, NotRequired, Unpack
 from typing_extensions import TypedDict
 
 from ctxhub.core.call_sessions import find_session_id, open_session_id
+from ctxhub.core.emptying import delete_objects
 from ctxhub.core.hub.direct_links import get_head, link_cause
 from ctxhub.core.kit import clock, sql
 from ctxhub.core.kit.caller import Caller
@@ -17,7 +18,7 @@ from ctxhub.core.kit.transactions import write_transaction
 from ctxhub.core.links import Head, ObjectKey
 from ctxhub.core.search.similarity import Rarity, count_words, read_spread, vector
 from ctxhub.core.text.plurals import counted
-from ctxhub.core.vocabulary.names import Vocabulary, find_vocabulary, register_agent, register_words
+from ctxhub.core.vocabulary.names import Vocabulary, find_vocabulary, register_words
 from ctxhub.toolbox.argument_types import About
 from memory.snapshots.causes import count_dependents, insert_dependencies, read_known_ids, read_newest_ids
 from memory.snapshots.history import HISTORY
@@ -119,20 +120,13 @@ def delete_snapshot(*, caller: Caller, snapshot_id: int) -> DeleteAnswer:
     with write_transaction(caller.project_id):
         row = get_snapshot(caller.project_id, snapshot_id)
         children = count_dependents(row.id)
-        delete_snapshots(caller, [row])
+        delete_objects(caller, [row], history=HISTORY)
     return DeleteAnswer(deleted=HISTORY.ref(row), children=children)
 
 
 def find_deletable_snapshots(caller: Caller, ids: Sequence[str]) -> Mapping[str, SnapshotRow | NotFound]:
     """The snapshot of each id, or the error for an unknown one."""
     return SNAPSHOTS.read_named(caller.project_id, ids, unknown_snapshot, (*LISTED, "tokens"))
-
-
-def delete_snapshots(caller: Caller, rows: Sequence[SnapshotRow]) -> None:
-    """Delete snapshots that were read in the open transaction."""
-    at = clock.now()
-    agent_id = register_agent(caller, at)
-    HISTORY.delete(project_id=caller.project_id, agent_id=agent_id, rows=rows, at=at)
 
 
 def dependents_left(rows: Sequence[SnapshotRow]) -> Mapping[int, str]:

@@ -7,6 +7,7 @@ from typing import Any, Literal, Unpack
 # Pydantic builds the answer's schema and needs this TypedDict before Python 3.12.
 from typing_extensions import TypedDict
 
+from ctxhub.core.emptying import delete_objects
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import NotAllowed
@@ -65,9 +66,7 @@ def delete_template(*, caller: Caller, name: str) -> DeleteAnswer:
         if own is None:
             template = get_template(caller.project_id, name)
             raise NotAllowed(f"{template.name!r} is built in.", hint="Set one of its name to replace it.")
-        at = clock.now()
-        agent_id = register_agent(caller, at)
-        HISTORY.delete(project_id=caller.project_id, agent_id=agent_id, rows=[own], at=at)
+        delete_objects(caller, [own], history=HISTORY)
     return {"name": own.name, "result": "deleted"}
 
 

@@ -11,6 +11,7 @@ from django.db.models import Sum
 from typing_extensions import TypedDict
 
 from ctxhub.core.accounts.speakers import speaker_of
+from ctxhub.core.emptying import delete_objects
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.batches import BYTES_PER_TOKEN
 from ctxhub.core.kit.caller import ADMIN, Caller
@@ -112,7 +113,7 @@ def delete_session(*, caller: Caller, session: str | int) -> DeleteAnswer:
     with write_transaction(caller.project_id):
         row = get_session(caller.project_id, session)
         _refuse_deleting_others(caller, row)
-        delete_sessions(caller, [row])
+        delete_objects(caller, [row], history=HISTORY)
     return DeleteAnswer(deleted=f"session:{row.id}", resources=row.resources)
 
 
@@ -136,13 +137,6 @@ def _deletable(caller: Caller, row: SessionRow | None, name: str) -> SessionRow 
 def _refuse_deleting_others(caller: Caller, row: SessionRow) -> None:
     if row.agent.casefold() != caller.agent.casefold():
         caller.require(ADMIN, "Deleting another agent's session")
-
-
-def delete_sessions(caller: Caller, rows: Sequence[SessionRow]) -> None:
-    """Delete sessions that were read in the open transaction."""
-    at = clock.now()
-    agent_id = register_agent(caller, at)
-    HISTORY.delete(project_id=caller.project_id, agent_id=agent_id, rows=rows, at=at)
 
 
 def files_along(rows: Sequence[SessionRow]) -> Mapping[int, str]:
