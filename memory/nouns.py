@@ -14,7 +14,7 @@ from ctxhub.core.kit.batches import BYTES_PER_TOKEN
 from ctxhub.core.kit.caller import ADMIN
 from ctxhub.core.kit.known_names import hold_names
 from ctxhub.core.links import heads_of
-from ctxhub.core.registry import Deletion, Kept, Noun, counter_of, register
+from ctxhub.core.registry import Deletion, Kept, Noun, register
 from memory.constraints.history import HISTORY as CONSTRAINT_HISTORY
 from memory.constraints.queries import open_constraints
 from memory.contexts.history import HISTORY as CONTEXT_HISTORY
@@ -166,7 +166,6 @@ register(
         "workflow",
         "workflows",
         Workflow,
-        count=counter_of("workflow"),
         open=open_workflows,
         history=WORKFLOW_HISTORY,
         prior=0.7,
@@ -186,7 +185,6 @@ register(
         "scratchpad",
         "scratchpads",
         Scratchpad,
-        count=counter_of("scratchpad"),
         open=open_scratchpads,
         text="content",
         history=SCRATCHPAD_HISTORY,
@@ -226,7 +224,6 @@ register(
         "context",
         "contexts",
         Context,
-        count=counter_of("context"),
         open=open_contexts,
         text="description",
         history=CONTEXT_HISTORY,
@@ -248,7 +245,6 @@ register(
         "memory",
         "memories",
         Memory,
-        count=counter_of("memory"),
         open=open_memories,
         text="content",
         history=MEMORY_HISTORY,
@@ -287,7 +283,6 @@ register(
         "snapshot",
         "snapshots",
         Snapshot,
-        count=counter_of("snapshot"),
         open=open_snapshots,
         text="content",
         history=SNAPSHOT_HISTORY,

@@ -6,7 +6,7 @@ from ctxhub.core.events import mail
 from ctxhub.core.events.cleanup import RetentionRule, cleanup_tasks, retention_rules
 from ctxhub.core.hub.overview import register_agent_facts
 from ctxhub.core.links import heads_of
-from ctxhub.core.registry import Kept, Noun, counter_of, register
+from ctxhub.core.registry import Kept, Noun, register
 from messaging.messages.history import HISTORY
 from messaging.messages.inbox import count_news, count_urgent, unread_of
 from messaging.messages.queries import LINKS, open_messages, turns_of
@@ -19,7 +19,6 @@ register(
         "message",
         "messages",
         Message,
-        count=counter_of("message"),
         open=open_messages,
         text="text",
         history=HISTORY,

@@ -12,7 +12,7 @@ from ctxhub.core.hub.stored import stored_beside
 from ctxhub.core.kit.caller import ADMIN
 from ctxhub.core.kit.known_names import hold_names
 from ctxhub.core.links import heads_of
-from ctxhub.core.registry import Deletion, Noun, counter_of, register
+from ctxhub.core.registry import Deletion, Noun, register
 from sessions.accesses.dependencies import strengths_of_incoming
 from sessions.given.queries import given_since
 from sessions.given.services import clean_briefings
@@ -34,7 +34,6 @@ register(
         "session",
         "sessions",
         AgentSession,
-        count=counter_of("session"),
         open=open_sessions,
         text="summary",
         history=HISTORY,

@@ -30,7 +30,6 @@ register(
         "change",
         "changes",
         FileChange,
-        count=counter_of("change"),
         open=open_changes,
         text="description",
         by_layer=lambda stats: count_in_last_hour(stats.project_id),

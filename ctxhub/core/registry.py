@@ -26,6 +26,7 @@ TextsAt = Callable[[int, Sequence[Version], int], Mapping[Version, str]]
 class Recorder(Protocol):
     """Records the changes of a noun, also those through the ORM: see ctxhub.core.history."""
 
+    is_counted: ClassVar[bool]
     is_indexed: ClassVar[bool]
     is_binned: ClassVar[bool]
     has_paths: ClassVar[bool]
@@ -73,7 +74,8 @@ class Noun:
     """A kind of object. `kind` is the part of a ref before the colon (`decision:api/auth`), `plural` its key
     in counts.
 
-    `count(stats)`: its number in `stats`, or [active, all]; None: it is not listed there.
+    `count(stats)`: its number in `stats`, or [active, all]; None: all that its history counts, or it is not
+    listed there.
     `counting(project_id)`: the statement that counts its rows, if it has no counters; `stats` then has them.
     `open(project_id, names, full)`: the items for the names of many refs, in a fixed number of queries.
     `text`: the field of an item that is its main text, which can be read by lines; "": it has none.
@@ -136,6 +138,8 @@ class Noun:
         if self.history and self.history.is_indexed:
             object.__setattr__(self, "documents", self.history.documents)
             object.__setattr__(self, "showing", self.history.showing)
+        if self.history and self.history.is_counted and self.count is None:
+            object.__setattr__(self, "count", counter_of(self.kind))
 
 
 def counter_of(kind: str) -> Callable[[Stats], int]:
