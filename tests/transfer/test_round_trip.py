@@ -3,6 +3,7 @@
 import json
 import re
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -16,7 +17,7 @@ from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import CtxhubError
 from ctxhub.core.models import Event, Layer, PathPattern, Project, Tally
 from ctxhub.core.search.index_check import find_faults
-from ctxhub.core.transfer.declaration import KINDS, exported_kinds
+from ctxhub.core.transfer.declaration import KINDS, exported_kinds, register
 from ctxhub.toolbox.dispatch import call
 from memory.models import Memory, Scratchpad
 from messaging.models import Message, MessageType
@@ -57,6 +58,11 @@ def test_every_kind_is_in_the_export(full: Project) -> None:
     counts = json.loads(export_of(full)[0])["counts"]
     assert {*counts} == {each.kind for each in exported_kinds()} | {"config"}
     assert {each.kind for each in exported_kinds(with_log=True)} | {"config"} == {*KINDS}
+
+
+def test_a_kind_without_a_place_in_the_order_is_refused() -> None:
+    with pytest.raises(ValueError, match="KINDS"):
+        register(replace(exported_kinds()[0], kind="glossary"))
 
 
 def test_the_log_comes_back_and_is_past(full: Project, ada: Caller, tmp_path: Path) -> None:

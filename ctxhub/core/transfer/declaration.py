@@ -143,7 +143,10 @@ _models: dict[type[Model], Exported] = {}
 
 
 def register(*exported: Exported) -> None:
+    """Raises ValueError for a kind that has no place in the order: it would be left out of every export."""
     for each in exported:
+        if each.kind not in KINDS:
+            raise ValueError(f"{each.kind!r} has no place in KINDS.")
         _kinds[each.kind] = each
         _models[each.model] = each
 
