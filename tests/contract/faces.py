@@ -1,5 +1,7 @@
 """MCP and REST behind one interface: a write answers the body, an error has the key `error`."""
 
+import json
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol
 from urllib.parse import quote
@@ -12,9 +14,9 @@ class Face(Protocol):
     def makes_what_it_changes(self, noun: Contract) -> bool:
         """Whether a change of an unknown name makes a new object."""
 
-    def create(self, noun: Contract, fields: Json) -> Json: ...
+    def create(self, noun: Contract, fields: Json, *, request: str = "") -> Json: ...
 
-    def batch(self, noun: Contract, items: list[Json]) -> Json: ...
+    def batch(self, noun: Contract, items: list[Any], *, request: str = "", **options: Any) -> Json: ...
 
     def read(self, noun: Contract, name: Any) -> Json: ...
 
@@ -28,6 +30,9 @@ class Face(Protocol):
     def act(self, noun: Contract, name: Any, act: str) -> Json: ...
 
 
+Open = Callable[..., Face]
+
+
 @dataclass(frozen=True)
 class OverMcp:
     client: McpClient
@@ -35,11 +40,11 @@ class OverMcp:
     def makes_what_it_changes(self, noun: Contract) -> bool:
         return noun.change == noun.create
 
-    def create(self, noun: Contract, fields: Json) -> Json:
-        return self.client.call(noun.tool, noun.create, **fields)
+    def create(self, noun: Contract, fields: Json, *, request: str = "") -> Json:
+        return self._write(noun.tool, {"action": noun.create, **fields}, request)
 
-    def batch(self, noun: Contract, items: list[Json]) -> Json:
-        return self.client.call(noun.tool, noun.batch, items=items)
+    def batch(self, noun: Contract, items: list[Any], *, request: str = "", **options: Any) -> Json:
+        return self._write(noun.tool, {"action": noun.batch, "items": items, **options}, request)
 
     def read(self, noun: Contract, name: Any) -> Json:
         answer = self.client.call("get", refs=[f"{noun.kind}:{name}"])
@@ -62,6 +67,11 @@ class OverMcp:
     def act(self, noun: Contract, name: Any, act: str) -> Json:
         return self.client.call(noun.tool, act, **{noun.argument: name})
 
+    def _write(self, tool: str, arguments: Json, request: str) -> Json:
+        meta = {"ctxhub/request_id": request} if request else None
+        answer: Json = json.loads(self.client.result(tool, arguments, meta)["content"][0]["text"])
+        return answer
+
 
 @dataclass(frozen=True)
 class OverRest:
@@ -70,14 +80,15 @@ class OverRest:
     def makes_what_it_changes(self, noun: Contract) -> bool:
         return False
 
-    def create(self, noun: Contract, fields: Json) -> Json:
+    def create(self, noun: Contract, fields: Json, *, request: str = "") -> Json:
         if noun.has_put:
             rest = {name: value for name, value in fields.items() if name != noun.argument}
-            return _body(self.client.put(self._path(noun, fields[noun.argument]), rest), 201)
-        return _body(self.client.post(noun.path, fields), 201)
+            return _body(self.client.put(self._path(noun, fields[noun.argument]), rest, _key(request)), 201)
+        return _body(self.client.post(noun.path, fields, _key(request)), 201)
 
-    def batch(self, noun: Contract, items: list[Json]) -> Json:
-        return _body(self.client.post(f"{noun.path}batch/", {"items": items}))
+    def batch(self, noun: Contract, items: list[Any], *, request: str = "", **options: Any) -> Json:
+        body = {"items": items, **options}
+        return _body(self.client.post(f"{noun.path}batch/", body, _key(request)))
 
     def read(self, noun: Contract, name: Any) -> Json:
         return _body(self.client.get(self._path(noun, name)))
@@ -102,6 +113,10 @@ class OverRest:
 
     def _path(self, noun: Contract, name: Any) -> str:
         return f"{noun.path}{quote(str(name), safe='/')}/"
+
+
+def _key(request: str) -> dict[str, str]:
+    return {"Idempotency-Key": request} if request else {}
 
 
 def _body(reply: Reply, success: int = 200) -> Json:

@@ -1,23 +1,18 @@
 """What every noun does, over MCP and over REST: `tests/contract/nouns.py` registers the nouns."""
 
-from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
 import pytest
 from pytest import Subtests  # noqa: PT013  # A name for a type.
 
-from ctxhub.core.accounts.access_tokens import create_token
 from ctxhub.core.models import Event, Project
 from ctxhub.core.registry import Deletion, all_nouns
-from ctxhub.toolbox.actions import Action, all_tools
-from tests.contract.faces import Face, OverMcp, OverRest
+from tests.contract.calls import action_of, always_given, made, names, parent, several, stored
+from tests.contract.faces import Face, Open
 from tests.contract.nouns import CONTRACTS, OF_OTHERS, OF_THE_NOUN, OF_THE_PAGE, UNCOUNTED, Contract, Json
-from tests.hub import LiveHub
 from tests.stored_names import invisible_names
-from tests.tables import dump_project
 
-Open = Callable[..., Face]
 WRONG: Json = {
     "string": {"a": 1},
     "integer": "x",
@@ -29,19 +24,6 @@ WRONG: Json = {
 
 nouns = pytest.mark.parametrize("noun", CONTRACTS, ids=str)
 changed = pytest.mark.parametrize("noun", [noun for noun in CONTRACTS if noun.change], ids=str)
-
-
-@pytest.fixture(params=[OverMcp, OverRest], ids=["mcp", "rest"])
-def open_face(request: pytest.FixtureRequest, hub: LiveHub, apollo: Project) -> Open:
-    """Opens a face for an agent with some scopes."""
-
-    def open_(agent: str, *scopes: str, project: Project = apollo) -> Face:
-        token = create_token(project=project, agent=agent, scopes=list(scopes) or ["read", "write"]).secret
-        if request.param is OverMcp:
-            return OverMcp(hub.mcp(token))
-        return OverRest(hub.rest(token, project=project.slug))
-
-    return open_
 
 
 @pytest.fixture
@@ -57,35 +39,6 @@ def ben(open_face: Open) -> Face:
 @pytest.fixture
 def cy(open_face: Open, hermes: Project) -> Face:
     return open_face("cy", "read", "write", "admin", project=hermes)
-
-
-def action_of(noun: Contract, name: str) -> Action:
-    return all_tools()[noun.tool].actions[name]
-
-
-def made(face: Face, noun: Contract, fields: Json, needed: Json) -> Any:
-    """The name of a new object."""
-    answer = face.create(noun, {**needed, **fields})
-    assert "error" not in answer, answer
-    return answer[noun.made]
-
-
-def stored(project: Project) -> Json:
-    """All rows but when tokens were last used."""
-    return {table: rows for table, rows in dump_project(project).items() if table != "core_accesstoken"}
-
-
-def names(face: Face, noun: Contract, **query: Any) -> list[Any]:
-    answer = face.list(noun, **query)
-    assert "error" not in answer, answer
-    return [item[noun.name] for item in answer["items"]]
-
-
-def parent(noun: Contract, needed: Json) -> Json:
-    """What its list needs of what it needs."""
-    return {
-        name: value for name, value in needed.items() if name in action_of(noun, noun.list).arguments.names
-    }
 
 
 def test_every_noun_is_registered_here() -> None:
@@ -148,26 +101,6 @@ def test_pages(noun: Contract, ada: Face, ben: Face) -> None:
             break
         cursor = {"cursor": page["next"]}
     assert walked == whole
-
-
-def several(noun: Contract, count: int) -> list[Json]:
-    """The other one several times, under different names."""
-    told_apart = next(
-        name
-        for name in ("key", "name", "title", "text", "path", "paths", "content", "summary")
-        if name in noun.other
-    )
-    value = noun.other[told_apart]
-    return [
-        {**noun.other, told_apart: [f"{value[0]}/{n}"] if isinstance(value, list) else f"{value}{n}"}
-        for n in range(count)
-    ]
-
-
-def always_given(noun: Contract, item: Json) -> Json:
-    """The required arguments of a change, as they are."""
-    arguments = action_of(noun, noun.change).arguments.all
-    return {a.name: item[a.name] for a in arguments if a.required and a.name != noun.argument}
 
 
 @changed

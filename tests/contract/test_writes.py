@@ -1,0 +1,206 @@
+"""What every write does besides storing its fields, over MCP and over REST."""
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from pytest import Subtests  # noqa: PT013  # A name for a type.
+from rest_framework.test import APIClient
+
+from ctxhub.core.accounts.access_tokens import create_token
+from ctxhub.core.models import Event, Membership, Project
+from tests.addresses import operations
+from tests.contract.calls import action_of, made, parent, several, stored
+from tests.contract.faces import Open, OverMcp, OverRest
+from tests.contract.nouns import CONTRACTS, Contract
+from tests.hub import LiveHub, RestClient
+from tests.signed_in import sign_in
+
+# What two objects of the same fields differ in.
+OF_ONE_OBJECT = {"id", "at", "created", "updated", "created_at", "updated_at", "expires_at", "saved_at"}
+OF_ONE_OBJECT |= {"workflow_id", "thread", "fence", "agent", "by", "from"}
+# Over REST these answer what the tool does, without the object.
+ANSWERED_IN_SHORT = {"scratchpad", "message", "session"}
+# What a write answers besides the object.
+OF_THE_WRITE = {"id", "result", "context_created", "workflow_id", "unknown", "similar", "hint"}
+# Addresses of what has a version, which If-Match names.
+VERSIONED = {
+    "decisions/",
+    "decisions/<key:key>/",
+    "templates/<key:name>/decisions/",
+    "scratchpads/<id:scratchpad_id>/",
+    "scratchpads/<id:scratchpad_id>/append/",
+    "scratchpads/<id:scratchpad_id>/revisions/<int:revision>/restore/",
+}
+
+nouns = pytest.mark.parametrize("noun", CONTRACTS, ids=str)
+batches = pytest.mark.parametrize("noun", [noun for noun in CONTRACTS if noun.batch], ids=str)
+
+
+@nouns
+def test_a_repeated_request_is_written_once(noun: Contract, open_face: Open, apollo: Project) -> None:
+    ada = open_face("ada")
+    fields = {**noun.needs(ada), **noun.other}
+    first = ada.create(noun, fields, request="r-1")
+    assert "error" not in first, first
+    before = stored(apollo)
+    assert ada.create(noun, fields, request="r-1") == first
+    if noun.batch:
+        done = ada.batch(noun, [noun.everything], request="b-1")
+        before = stored(apollo)
+        assert ada.batch(noun, [noun.everything], request="b-1") == done
+        assert ada.batch(noun, [noun.other], request="b-1")["error"] == "conflict"
+    assert stored(apollo) == before
+
+
+@batches
+def test_a_batch_writes_all_its_items_in_order(noun: Contract, open_face: Open) -> None:
+    face, told_apart = open_face("ada"), {"message": "text", "change": "path"}.get(noun.kind, noun.name)
+    items = several(noun, 50)
+    answer = face.batch(noun, items)
+    assert (answer["done"], answer["failed"], len(answer["results"])) == (50, 0, 50)
+    written = [face.read(noun, result[noun.made])[told_apart] for result in answer["results"][::7]]
+    assert written == [item[told_apart] for item in items[::7]]
+    assert face.batch(noun, []) == {"done": 0, "failed": 0, "results": []}
+
+
+@batches
+def test_one_wrong_item_stops_a_batch_unless_it_is_not_atomic(
+    noun: Contract, open_face: Open, apollo: Project
+) -> None:
+    face, before = open_face("ada"), stored(apollo)
+    missing = {**noun.other}
+    del missing[next(one.name for one in action_of(noun, noun.create).arguments.all if one.required)]
+    good, last = several(noun, 2)
+    for wrong in (missing, 5, None, {**noun.other, "zzz": 1}, {**noun.other, "agent": "zoe"}):
+        refused = face.batch(noun, [good, wrong])
+        assert (refused["error"], refused["index"]) == ("invalid", 1)
+    assert stored(apollo) == before
+    answer = face.batch(noun, [good, missing, 5, last], atomic=False)
+    assert (answer["done"], answer["failed"]) == (2, 2)
+    told = [(result.get("index"), result.get("error")) for result in answer["results"]]
+    assert told == [(None, None), (1, "invalid"), (2, "invalid"), (None, None)]
+
+
+@pytest.mark.one_engine
+@pytest.mark.parametrize("noun", [one for one in CONTRACTS if one.kind != "session"], ids=str)
+def test_null_over_rest_is_absent_when_it_is_made(
+    noun: Contract, ada_rest: RestClient, cy_rest: RestClient
+) -> None:
+    [takes] = [
+        one.nullable()
+        for one in operations("PUT" if noun.has_put else "POST")
+        if one.address in (noun.path, f"{noun.path}<key:{noun.argument}>/") and one.body
+    ]
+    nulls = {name: None for name, nullable in takes.items() if nullable}
+    items = []
+    for face, absent in ((OverRest(ada_rest), {}), (OverRest(cy_rest), nulls)):
+        needed = noun.needs(face)
+        name = made(face, noun, {**absent, **needed, **noun.other}, {})
+        items.append({n: v for n, v in face.read(noun, name).items() if n not in {*OF_ONE_OBJECT, noun.name}})
+    assert items[0] == items[1]
+
+
+@pytest.mark.one_engine
+@nouns
+def test_the_agent_named_in_a_call_is_its_author(noun: Contract, open_face: Open, apollo: Project) -> None:
+    crew = open_face("")
+    made(crew, noun, {**noun.other, "agent": "zoe"}, noun.needs(crew))
+    assert str(Event.objects.in_project(apollo).filter(noun=noun.kind).latest("pk").agent) == "zoe"
+
+
+@pytest.mark.one_engine
+@pytest.mark.parametrize("noun", [one for one in CONTRACTS if one.kind not in ANSWERED_IN_SHORT], ids=str)
+def test_rest_answers_a_write_with_the_whole_object(noun: Contract, hub: LiveHub, ada_token: str) -> None:
+    ada = OverRest(hub.rest(ada_token))
+    needed = noun.needs(ada)
+    created = ada.create(noun, {**needed, **noun.everything})
+    name, whole = created[noun.made], ada.read(noun, created[noun.made])
+    assert {**created, **whole} == created
+    assert {*created} - {*whole} <= OF_THE_WRITE
+    for act in noun.acts:
+        assert ada.act(noun, name, act).items() >= ada.read(noun, name).items()
+    if noun.change:
+        changed = ada.change(noun, name, noun.changes)
+        assert changed == {**changed, **ada.read(noun, changed[noun.made]), "result": "updated"}
+
+
+@pytest.mark.one_engine
+@nouns
+def test_a_token_that_may_only_write_is_answered_as_by_the_tool(
+    noun: Contract, hub: LiveHub, apollo: Project
+) -> None:
+    secret = create_token(project=apollo, agent="ci", scopes=["write"]).secret
+    mcp, rest = OverMcp(hub.mcp(secret)), OverRest(hub.rest(secret))
+    needed = noun.needs(rest)
+    answers = [
+        face.create(noun, {**needed, **fields})
+        for face, fields in zip((mcp, rest), several(noun, 2), strict=True)
+    ]
+    assert {*answers[0]} - {"context_created"} == {*answers[1]} - {"similar"}
+    if noun.change:
+        changes = {name: value for name, value in noun.changes.items() if name != "name"}
+        changed = [
+            {*face.change(noun, answer[noun.made], changes)}
+            for face, answer in zip((mcp, rest), answers, strict=True)
+        ]
+        assert changed[0] == changed[1]
+    assert rest.read(noun, answers[1][noun.made])["error"] == "not_allowed"
+    assert rest.list(noun, **noun.listing, **parent(noun, needed))["error"] == "not_allowed"
+
+
+@pytest.mark.one_engine
+@pytest.mark.parametrize(
+    ("role", "error"), [(Membership.Role.VIEWER, "not_allowed"), (Membership.Role.MEMBER, None)], ids=str
+)
+def test_the_role_of_a_person_decides_whether_they_may_write(
+    hub: LiveHub,
+    apollo: Project,
+    ada_token: str,
+    role: Membership.Role,
+    error: str | None,
+    subtests: Subtests,
+) -> None:
+    person, ada = OverRest(sign_in(hub, "vi", apollo, role)), OverRest(hub.rest(ada_token))
+    for noun in CONTRACTS:
+        with subtests.test(noun.kind):
+            assert person.create(noun, {**noun.needs(ada), **noun.everything}).get("error") == error
+
+
+@pytest.mark.one_engine
+def test_if_match_is_refused_where_nothing_has_a_version(ada_rest: RestClient, subtests: Subtests) -> None:
+    writes = operations("POST", "PUT", "PATCH", "DELETE")
+    assert {one.address for one in writes} >= VERSIONED
+    for one in writes:
+        if one.address in VERSIONED:
+            continue
+        with subtests.test(str(one)):
+            body = one.body.example if one.body else None
+            query = "?target=decision:k" if str(one).startswith("DELETE memories/<id:memory_id>/rel") else ""
+            reply = ada_rest.send(one.method, ada_rest._url(one.path({}) + query), body, {"If-Match": '"1"'})
+            assert (reply.status, reply.body["message"]) == (400, "Conditions are not heeded here.")
+
+
+@pytest.mark.one_engine
+@nouns
+def test_a_list_over_rest_takes_no_more_queries_for_more_rows(
+    noun: Contract, hub: LiveHub, ada_token: str, ben_token: str
+) -> None:
+    ada, client = OverMcp(hub.mcp(ada_token)), APIClient(headers={"Authorization": f"Bearer {ben_token}"})
+    needed = noun.needs(ada)
+    query = {"limit": 200, **noun.listing, **parent(noun, needed)}
+
+    def count() -> int:
+        with CaptureQueriesContext(connection) as queries:
+            page = client.get(f"/api/v1/projects/apollo/{noun.path}", query)
+        assert page.status_code == 200
+        return len(queries)
+
+    rows = [{**noun.everything, **fields} for fields in several(noun, 12)]
+    for fields in rows[:3]:
+        made(ada, noun, fields, needed)
+    count()
+    few = count()
+    for fields in rows[3:]:
+        made(ada, noun, fields, needed)
+    count()
+    assert count() == few
