@@ -10,7 +10,6 @@ from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Event, Project
 from ctxhub.toolbox.actions import all_tools
 from ctxhub.toolbox.tool_list import list_tools
-from memory.models import Decision, DecisionTemplate
 from memory.templates.rules import EXAMPLES
 from tests.crowd import ToolCall, over_http
 from tests.hub import LiveHub, McpClient
@@ -126,51 +125,6 @@ def test_updates_and_activity_show_a_template(incident: McpClient, ben_mcp: McpC
     assert (row["agent"], row["ref"]) == ("ada", "template:incident")
 
 
-def test_another_projects_template_does_not_exist(incident: McpClient, cy_mcp: McpClient) -> None:
-    error = cy_mcp.call("decision", "from_template", **ARGUMENTS, **REASONS)
-    assert (error["error"], "incident" in error["allowed"]) == ("not_found", False)
-
-
-BAD: list[tuple[str, dict[str, Any]]] = [
-    ("template_set", {"name": "t", "patterns": {"a": "("}}),
-    ("templates", {"limit": 0}),
-    ("templates", {"cursor": "x"}),
-    ("from_template", {"name": "deprecation", "key": "k", "value": 1, "layer": "nowhere"}),
-    ("from_template", {"name": "deprecation", "key": "k", "value": 1, "cve_id": "x"}),
-    ("from_template", {"name": "deprecation", "key": "k", "value": 1, "metadata": {"a": "x" * 70_000}}),
-    ("analytics", {"pattern": "*", "bucket": "year"}),
-    ("analytics", {"pattern": "*", "since": "x"}),
-]
-
-
-@pytest.mark.parametrize(("action", "arguments"), BAD)
-def test_bad_input_is_invalid_and_writes_nothing(
-    ada_mcp: McpClient, apollo: Project, action: str, arguments: dict[str, Any]
-) -> None:
-    result = ada_mcp.result("decision", {"action": action, **arguments})
-    assert result["isError"] is True
-    assert '"error":"invalid"' in result["content"][0]["text"]
-    assert not DecisionTemplate.objects.in_project(apollo).exists()
-    assert not Decision.objects.in_project(apollo).exists()
-
-
-@pytest.mark.parametrize(
-    ("arguments", "expected"),
-    [
-        ({"action": "create_template"}, "template_set"),
-        ({"action": "list_policies"}, "templates"),
-        ({"action": "set_from_policy"}, "from_template"),
-        ({"action": "template_set", "name": "t", "required_fields": []}, {"required_fields": "require"}),
-        ({"action": "template_set", "name": "t", "validation_rules": {}}, {"validation_rules": "patterns"}),
-        ({"action": "analytics", "key_pattern": "*"}, {"key_pattern": "pattern"}),
-    ],
-)
-def test_names_of_other_tools_get_a_suggestion(
-    ada_mcp: McpClient, arguments: dict[str, Any], expected: Any
-) -> None:
-    assert ada_mcp.call("decision", **arguments)["did_you_mean"] == expected
-
-
 def test_a_shared_signature_is_described_once(ada: Caller) -> None:
     [memory] = list_tools(ada, only=["memory"])
     assert "\nupdate id! + what add takes" in memory["description"]
@@ -216,8 +170,3 @@ def test_analytics_summarise_the_values_of_decisions(ada_mcp: McpClient, ben_mcp
     }
     assert ben_mcp.call("decision", "analytics", pattern="perf/*", layer="data")["count"] == 1
     assert ben_mcp.call("decision", "analytics", pattern="perf/*", until="1h")["count"] == 0
-
-
-def test_analytics_exclude_other_projects(ada_mcp: McpClient, cy_mcp: McpClient) -> None:
-    ada_mcp.call("decision", "set", key="perf/x", value=5)
-    assert cy_mcp.call("decision", "analytics", pattern="*") == {"count": 0}
