@@ -5,10 +5,9 @@ from typing import Any
 
 import pytest
 
-from ctxhub.core.accounts.access_tokens import create_token
 from ctxhub.core.models import Project
 from memory.models import Decision
-from tests.hub import LiveHub, McpClient
+from tests.hub import McpClient, RestClient
 
 KEY = "api/auth/method"
 
@@ -16,9 +15,10 @@ KEY = "api/auth/method"
 # -- Actions ---------------------------------------------------------------------------------------
 
 
-def test_a_decision_is_created_updated_deprecated_and_deleted(ada_mcp: McpClient) -> None:
+def test_a_decision_is_created_updated_deprecated_and_deleted(ada_mcp: McpClient, apollo: Project) -> None:
     first = ada_mcp.call("decision", "set", key=KEY, value="JWT", layer="business", tags=["api"])
     assert first == {"key": KEY, "id": first["id"], "version": "1.0.0", "result": "created"}
+    assert Decision.objects.in_project(apollo).get(pk=first["id"]).value == "JWT"
     second = ada_mcp.call("decision", "set", key=KEY, value="OIDC", expected_version="1.0.0")
     assert (second["version"], second["result"]) == ("1.0.1", "updated")
     conflict = ada_mcp.call("decision", "set", key=KEY, value="SAML", expected_version="1.0.0")
@@ -29,33 +29,6 @@ def test_a_decision_is_created_updated_deprecated_and_deleted(ada_mcp: McpClient
     ref = f"decision:{KEY}"
     assert ada_mcp.rows("delete", refs=[ref]) == [{"ref": ref, "result": "deleted"}]
     assert ada_mcp.call("delete", refs=[ref])["error"] == "not_found"
-
-
-def test_get_shows_all_fields_of_a_decision(ada_mcp: McpClient) -> None:
-    ada_mcp.call(
-        "decision", "set", key=KEY, value=5.5, layer="data", tags=["b", "a"], scopes=["src"], paths=["x/**"]
-    )
-    shown = ada_mcp.call("decision", "get", key=KEY)["decision"]
-    assert (
-        shown.items()
-        >= {
-            "agent": "ada",
-            "value": 5.5,
-            "version": "1.0.0",
-            "status": "active",
-            "layer": "data",
-            "tags": ["a", "b"],
-            "scopes": ["src"],
-            "paths": ["x/**"],
-        }.items()
-    )
-    assert shown["updated"].endswith("Z")
-
-
-def test_a_batch_sets_many(ada_mcp: McpClient) -> None:
-    answer = ada_mcp.call("decision", "set_batch", items=[{"key": f"k{n}", "value": n} for n in range(50)])
-    assert (answer["done"], answer["failed"], len(answer["results"])) == (50, 0, 50)
-    assert ada_mcp.call("decision", "list", limit=200)["total"] == 50
 
 
 def test_quick_set_answers_what_it_inferred_from_the_key(ada_mcp: McpClient) -> None:
@@ -87,11 +60,8 @@ def test_a_missing_action_is_inferred_from_the_arguments(ada_mcp: McpClient) -> 
 @pytest.mark.parametrize(
     ("arguments", "stored"),
     [
-        ({"tags": '["a","b"]'}, {"tags": ["a", "b"]}),
-        ({"tags": "a"}, {"tags": ["a"]}),
         ({"scopes": '["src/api"]', "paths": "src/**"}, {"scopes": ["src/api"], "paths": ["src/**"]}),
         ({"metadata": '{"ticket":{"id":5}}'}, {"metadata": {"ticket": {"id": 5}}}),
-        ({"status": "DRAFT"}, {"status": "draft"}),
         ({"status": 3}, {"status": "draft"}),
         ({"version": 2.5}, {"version": "2.5"}),
         ({"version": 2}, {"version": "2"}),
@@ -113,18 +83,20 @@ def test_items_and_their_lists_may_be_json_strings(ada_mcp: McpClient) -> None:
 
 
 @pytest.mark.parametrize(
-    "value", ['["a"]', '{"a":1}', "null", "5", "true", " ", "", "line\r\nline\t", "日本語 👩‍👧 \u202e"]
+    "value",
+    [
+        *('["a"]', '{"a":1}', "null", "5", "true", "True", " ", "", "line\r\nline\t", "日本語 👩‍👧 \u202e"),
+        *(5, -5, 0, 5.5, -1.0, 1e-9, 9007199254740993, 10**20, 10**299),
+    ],
 )
-def test_a_text_value_comes_back_as_it_was_sent(ada_mcp: McpClient, value: str) -> None:
+def test_a_value_comes_back_as_it_was_sent(ada_mcp: McpClient, ada_rest: RestClient, value: Any) -> None:
     ada_mcp.call("decision", "set", key=KEY, value=value)
-    assert ada_mcp.call("decision", "get", key=KEY)["decision"]["value"] == value
-
-
-@pytest.mark.parametrize("value", [5, -5, 0, 5.5, 1e-9, 9007199254740993, 10**299])
-def test_a_number_comes_back_as_it_was_sent(ada_mcp: McpClient, value: Any) -> None:
-    ada_mcp.call("decision", "set", key=KEY, value=value)
-    shown = ada_mcp.call("decision", "get", key=KEY)["decision"]["value"]
-    assert (shown, type(shown)) == (value, type(value))
+    ada_rest.post("decisions/", {"key": "other", "value": value})
+    for shown in (
+        ada_mcp.call("decision", "get", key="other")["decision"]["value"],
+        ada_rest.get(f"decisions/{KEY}/").body["value"],
+    ):
+        assert (shown, type(shown)) == (value, type(value))
 
 
 def test_keys_are_stripped_and_normalised_in_every_call(ada_mcp: McpClient) -> None:
@@ -199,33 +171,7 @@ def test_keys_tags_and_scopes_of_the_greatest_length_are_accepted(ada_mcp: McpCl
     assert ada_mcp.call("decision", "list", tags=[name], scope=name)["rows"][0][0] == key
 
 
-# -- Authors ---------------------------------------------------------------------------------------
-
-
-def test_an_agent_named_in_the_call_is_the_author(hub: LiveHub, apollo: Project) -> None:
-    client = hub.mcp(create_token(project=apollo, name="laptop").secret)
-    client.call("decision", "set", key="a", value="x", agent="zoe")
-    client.call("decision", "set", key="b", value="x")
-    assert {row["key"]: row["agent"] for row in client.rows("decision", "list")} == {
-        "a": "zoe",
-        "b": "laptop",
-    }
-
-
-def test_the_id_in_the_answer_is_the_stored_row(ada_mcp: McpClient, apollo: Project) -> None:
-    answer = ada_mcp.call("decision", "set", key=KEY, value="x")
-    assert Decision.objects.in_project(apollo).get(pk=answer["id"]).value == "x"
-
-
 # -- Batches ---------------------------------------------------------------------------------------
-
-
-def test_an_item_that_is_not_an_object_gets_its_own_error(ada_mcp: McpClient) -> None:
-    items = [{"key": "a", "value": 1}, 5, {"action": "set", "key": "b", "value": 2}]
-    answer = ada_mcp.call("decision", "set_batch", items=items, atomic=False)
-    assert (answer["done"], answer["failed"]) == (2, 1)
-    assert (answer["results"][1]["index"], answer["results"][1]["error"]) == (1, "invalid")
-    assert ada_mcp.call("decision", "set_batch", items=items)["index"] == 1
 
 
 def test_an_item_must_not_name_an_agent(ada_mcp: McpClient) -> None:
