@@ -84,11 +84,6 @@ def test_bad_input_is_refused(
     assert MemoryRevision.unscoped.count() == 2
 
 
-def test_another_project_sees_no_revisions(cy_mcp: McpClient, memory: int) -> None:
-    assert cy_mcp.call("memory", "revisions", id=memory)["error"] == "not_found"
-    assert cy_mcp.call("memory", "restore", id=memory, revision=1)["error"] == "not_found"
-
-
 # -- REST ------------------------------------------------------------------------------------------
 
 
@@ -110,34 +105,6 @@ def test_a_repeated_restore_answers_the_first_result(ada_rest: RestClient, memor
     ada_rest.post(path, {"revision": 2})
     assert ada_rest.post(path, {"revision": 1}, headers=key).body == first
     assert ada_rest.get(f"memories/{memory}/").body["title"] == "Caching"
-
-
-@pytest.mark.parametrize(
-    ("address", "body", "status"),
-    [
-        ("revisions/9/", None, 404),
-        ("revisions/?limit=x", None, 400),
-        ("revisions/1/?lines=x", None, 400),
-        ("restore/", {}, 400),
-        ("restore/", {"revision": "1"}, 400),
-        ("restore/", {"revision": 1, "title": "x"}, 400),
-        ("restore/", {"revision": 9}, 404),
-    ],
-    ids=str,
-)
-def test_bad_input_is_refused_over_rest(
-    ada_rest: RestClient, memory: int, address: str, body: Any, status: int
-) -> None:
-    path = f"memories/{memory}/{address}"
-    answer = ada_rest.get(path) if body is None else ada_rest.post(path, body)
-    assert answer.status == status
-
-
-def test_another_project_sees_no_revisions_over_rest(cy_rest: RestClient, memory: int) -> None:
-    path = f"memories/{memory}/"
-    for address in ("revisions/", "revisions/1/"):
-        assert cy_rest.get(f"{path}{address}").status == 404
-    assert cy_rest.post(f"{path}restore/", {"revision": 1}).status == 404
 
 
 def test_a_reader_sees_revisions_and_restores_none(hub: LiveHub, apollo: Project, memory: int) -> None:

@@ -1,13 +1,10 @@
-"""Memories over the MCP wire."""
+"""Memories over MCP and REST: what they have beside what all nouns do."""
 
 from typing import Any
 
 import pytest
 
-from ctxhub.core.accounts.access_tokens import create_token
-from ctxhub.core.models import Project
-from tests.hub import LiveHub, McpClient
-from tests.tables import dump_project
+from tests.hub import McpClient, RestClient
 
 TITLE = "Caching the product list"
 CONTENT = "Keep it in Redis for five minutes. Without it the page takes two seconds."
@@ -92,15 +89,13 @@ def test_empty_values_clear_and_null_changes_nothing(ada_mcp: McpClient) -> None
     ]
 
 
-def test_an_id_may_come_as_text_or_as_a_ref(ada_mcp: McpClient) -> None:
-    row_id = add(ada_mcp)
-    assert ada_mcp.call("memory", "get", id=f" {row_id} ")["id"] == row_id
-
-
-def test_a_context_may_come_as_a_number(ada_mcp: McpClient) -> None:
+def test_a_context_may_come_as_a_number(ada_mcp: McpClient, ada_rest: RestClient) -> None:
     row_id = ada_mcp.call("memory", "context_create", name="shop")["id"]
     add(ada_mcp, context=row_id)
     assert titles(ada_mcp, context=row_id) == titles(ada_mcp, context=str(row_id)) == [TITLE]
+    made = {"title": TITLE, "content": CONTENT}
+    assert ada_rest.post("memories/", {**made, "context": str(row_id)}).body["context"] == "shop"
+    assert ada_rest.post("memories/", {**made, "context": 999}).status == 404
 
 
 def test_the_action_is_inferred_from_the_arguments(ada_mcp: McpClient) -> None:
@@ -109,14 +104,6 @@ def test_the_action_is_inferred_from_the_arguments(ada_mcp: McpClient) -> None:
     assert ada_mcp.call("memory", id=row_id)["title"] == TITLE
     assert ada_mcp.call("memory")["count"] == 1
     assert ada_mcp.call("memory", title="x")["missing"] == ["action"]
-
-
-def test_lists_and_objects_may_come_as_json_but_contents_are_never_parsed(ada_mcp: McpClient) -> None:
-    row_id = add(ada_mcp, content='{"a": [1]}', tags='["a", "b"]', paths="x.py", metadata='{"c": 1}')
-    whole = ada_mcp.call("memory", "get", id=row_id)
-    assert [whole[name] for name in ("content", "tags", "paths", "metadata")] == [
-        *('{"a": [1]}', ["a", "b"], ["x.py"], {"c": 1})
-    ]
 
 
 def test_detail_digest_returns_the_short_fields(ada_mcp: McpClient) -> None:
@@ -144,37 +131,25 @@ def filled(ada_mcp: McpClient) -> None:
     add(ada_mcp, title="four", content="Llamas spit.", context="zoo")
 
 
-FILTERS: list[tuple[dict[str, Any], list[str]]] = [
-    ({}, ["four", "three", "two", "one"]),
-    ({"type": 6}, ["three", "one"]),
-    ({"difficulty": 3}, ["one"]),
-    ({"tags": "b"}, ["three", "one"]),
-]
-
-
-@pytest.mark.parametrize(("query", "expected"), FILTERS, ids=str)
-def test_each_filter_narrows_the_list(
-    filled: None, ada_mcp: McpClient, query: dict[str, Any], expected: list[str]
-) -> None:
-    assert titles(ada_mcp, **query) == expected
-
-
-SEARCHES: list[tuple[dict[str, Any], list[str]]] = [
-    ({}, ["one", "three", "two"]),
-    ({"context": "shop"}, ["one", "two"]),
-    ({"type": "idea"}, ["one", "three"]),
-    ({"stack": "django"}, ["one"]),
-    ({"tags": ["a"]}, ["one", "two"]),
-    ({"detail": "detailed", "context": "zoo"}, ["three"]),
-]
-
-
-@pytest.mark.parametrize(("query", "expected"), SEARCHES, ids=str)
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ({}, ["one", "three", "two"]),
+        ({"context": "shop", "detail": "standard"}, ["one", "two"]),
+        ({"type": "idea"}, ["one", "three"]),
+        ({"stack": "DJANGO"}, ["one"]),
+        ({"tags": "a"}, ["one", "two"]),
+        ({"detail": "detailed", "context": "zoo"}, ["three"]),
+    ],
+    ids=str,
+)
 def test_each_filter_narrows_the_search(
-    filled: None, ada_mcp: McpClient, query: dict[str, Any], expected: list[str]
+    filled: None, ada_mcp: McpClient, ada_rest: RestClient, query: dict[str, Any], expected: list[str]
 ) -> None:
-    assert sorted(titles(ada_mcp, "search", query="is it kept in redis?", **query)) == expected
-    assert ada_mcp.call("memory", "search", query="redis", **query)["total"] == len(expected)
+    asked = {"query": "is it kept in redis?", **query}
+    assert sorted(titles(ada_mcp, "search", **asked)) == expected
+    found = ada_rest.get("memories/search/", **asked).body
+    assert (sorted(item["title"] for item in found["items"]), found["total"]) == (expected, len(expected))
 
 
 def test_a_search_may_be_limited(filled: None, ada_mcp: McpClient) -> None:
@@ -191,6 +166,23 @@ def test_fuzzy_search_finds_mistyped_words(filled: None, ada_mcp: McpClient) -> 
     assert ada_mcp.call("memory", "fuzzy", query="rediss", limit=2)["count"] == 2
 
 
+def test_fuzzy_search_over_rest_takes_its_filters(filled: None, ada_rest: RestClient) -> None:
+    [item] = ada_rest.get("memories/fuzzy/", query="lamas", context="zoo").body["items"]
+    assert (item["title"], item["distance"], item["score"]) == ("four", 1, 0.8)
+    for filters in ({"tolerance": 0}, {"context": "shop"}, {"type": "idea"}):
+        assert ada_rest.get("memories/fuzzy/", query="lamas", **filters).body["items"] == []
+
+
+def test_a_search_over_rest_reports_its_tokens(filled: None, ada_rest: RestClient) -> None:
+    body = ada_rest.get("memories/search/", query="rediss", limit=1).body
+    [item] = body["items"]
+    names = ("id", "title", "excerpt", "type", "context", "stack", "score", "tokens")
+    assert tuple(item) == (*names, "lines", "size", "stale")
+    assert (body["count"], body["total"], body["next"]) == (1, 3, None)
+    assert (body["total_tokens"], body["did_you_mean"]) == (item["tokens"], "redis")
+    assert set(body["meta"]) == {"search_method", "excerpt_strategy"}
+
+
 def test_the_global_search_finds_memories(filled: None, ada_mcp: McpClient) -> None:
     rows = ada_mcp.rows("search", query="llamas", kinds=["memories"], context="zoo")
     assert [row["title"] for row in rows] == ["four"]
@@ -199,46 +191,28 @@ def test_the_global_search_finds_memories(filled: None, ada_mcp: McpClient) -> N
 
 # -- Bad input -------------------------------------------------------------------------------------
 
-ADDED = {"title": "x", "content": "x"}
-BAD: list[tuple[str, dict[str, Any], str]] = [
-    ("add", {**ADDED, "content": ""}, "content"),
-    ("add", {**ADDED, "type": "poem"}, "type"),
-    ("add", {**ADDED, "difficulty": "odd"}, "difficulty"),
-    ("add", {**ADDED, "paths": ["/etc"]}, "paths"),
-    ("add", {**ADDED, "context": " "}, "context"),
-    ("update", {"id": 1, "title": ""}, "title"),
-    ("update", {"id": 1, "content": ""}, "content"),
-    ("update", {"id": 1, "type": ""}, "type"),
-    ("list", {"type": "poem"}, "type"),
-    ("list", {"difficulty": "odd"}, "difficulty"),
-    ("list", {"limit": 0}, "limit"),
-    ("list", {"cursor": "zzz"}, "cursor"),
-    ("search", {"query": " "}, "query"),
-    ("search", {"query": "x", "detail": "ids"}, "detail"),
-    ("search", {"query": "x", "limit": 201}, "limit"),
-    ("search", {"query": "x", "cursor": "x"}, "cursor"),
-    ("fuzzy", {"query": "x", "tolerance": 11}, "tolerance"),
-    ("fuzzy", {"query": "x", "stack": "x"}, "stack"),
-]
 
-
-@pytest.mark.parametrize(("action", "arguments", "named"), BAD, ids=str)
-def test_bad_input_is_named_and_nothing_is_written(
-    ada_mcp: McpClient, apollo: Project, action: str, arguments: dict[str, Any], named: str
+@pytest.mark.parametrize(
+    ("action", "named", "value"),
+    [
+        ("search", "query", " "),
+        ("search", "detail", "ids"),
+        ("search", "limit", 201),
+        ("search", "cursor", "x"),
+        ("fuzzy", "tolerance", 11),
+        ("fuzzy", "tolerance", -1),
+        ("fuzzy", "stack", "x"),
+    ],
+)
+def test_a_bad_search_is_refused(
+    ada_mcp: McpClient, ada_rest: RestClient, action: str, named: str, value: Any
 ) -> None:
-    before = dump_project(apollo)["memory_memory"]
-    answer = ada_mcp.call("memory", action, **arguments)
-    assert answer["error"] == "invalid"
-    assert named in answer["message"]
-    assert dump_project(apollo)["memory_memory"] == before
-
-
-@pytest.mark.parametrize("unknown", [-1, 2**63])
-def test_an_unknown_id_is_not_found(ada_mcp: McpClient, unknown: Any) -> None:
-    answers = [ada_mcp.call("memory", action, id=unknown) for action in ("get", "update")]
-    for answer in (*answers, ada_mcp.call("delete", refs=[f"memory:{unknown}"])):
-        assert answer["error"] == "not_found"
-        assert answer["hint"]
+    query = {"query": "x", named: value}
+    for answer in (
+        ada_mcp.call("memory", action, **query),
+        ada_rest.get(f"memories/{action}/", **query).body,
+    ):
+        assert (answer["error"], named in answer["message"]) == ("invalid", True)
 
 
 def test_an_unknown_context_is_not_found_with_the_nearest(ada_mcp: McpClient) -> None:
@@ -251,54 +225,6 @@ def test_an_unknown_context_is_not_found_with_the_nearest(ada_mcp: McpClient) ->
     ):
         answer = ada_mcp.call("memory", action, context="shpo", **arguments)
         assert (answer["error"], answer["did_you_mean"]) == ("not_found", "Shop")
-
-
-@pytest.mark.parametrize(
-    ("name", "expected"),
-    [
-        ("add_memory", "add"),
-        ("get_memory", "get"),
-        ("update_memory", "update"),
-        ("delete_memory", "delete"),
-        ("list_memories", "list"),
-        ("search_memories", "search"),
-        ("smart_search", "search"),
-        ("fuzzy_search", "fuzzy"),
-    ],
-)
-def test_action_names_of_other_tools_get_a_suggestion(ada_mcp: McpClient, name: str, expected: str) -> None:
-    assert ada_mcp.call("memory", name)["did_you_mean"] == expected
-
-
-@pytest.mark.parametrize(
-    ("action", "name", "expected"),
-    [
-        ("add", "contextId", "context"),
-        ("get", "memoryId", "id"),
-        ("search", "mode", "detail"),
-        ("list", "offset", "cursor"),
-    ],
-)
-def test_argument_names_of_other_tools_get_a_suggestion(
-    ada_mcp: McpClient, action: str, name: str, expected: str
-) -> None:
-    assert ada_mcp.call("memory", action, **{name: "x"})["did_you_mean"] == {name: expected}
-
-
-# -- Rights and requests ---------------------------------------------------------------------------
-
-
-def test_the_agent_argument_sets_the_author(hub: LiveHub, apollo: Project) -> None:
-    client = hub.mcp(create_token(project=apollo, name="ci").secret)
-    assert client.call("memory", "get", id=add(client, agent="zoe"))["agent"] == "zoe"
-
-
-def test_a_repeated_request_is_written_once(ada_mcp: McpClient) -> None:
-    meta = {"ctxhub/request_id": "r-1"}
-    arguments = {"action": "add", "title": TITLE, "content": CONTENT}
-    first, again = (ada_mcp.result("memory", arguments, meta)["content"] for _ in range(2))
-    assert first == again
-    assert ada_mcp.call("hub", "stats")["memories"] == 1
 
 
 def test_updates_count_new_memories_and_contexts(ada_mcp: McpClient, ben_mcp: McpClient) -> None:
