@@ -6,7 +6,6 @@ import pytest
 
 from ctxhub.core.accounts.access_tokens import create_token
 from ctxhub.core.models import Project
-from messaging.models import Message
 from tests.hub import LiveHub, Reply, RestClient
 
 
@@ -56,16 +55,6 @@ def test_any_agent_of_the_project_reads_a_complete_message(
     assert whole["ack_due"] > whole["at"]
 
 
-def test_another_projects_messages_do_not_exist(ada_rest: RestClient, cy_rest: RestClient) -> None:
-    row_id = sent(ada_rest, type="request", ack=True)
-    for path in (f"messages/{row_id}/status/", f"threads/{row_id}/"):
-        assert is_error(cy_rest.get(path), 404, "not_found")
-    for action in ("ack", "claim", "done"):
-        assert is_error(cy_rest.post(f"messages/{row_id}/{action}/"), 404, "not_found")
-    assert cy_rest.post(f"messages/{row_id}/read/").body == {"marked": 0}
-    assert is_error(cy_rest.post("messages/", {"text": "x", "reply_to": row_id}), 404, "not_found")
-
-
 @pytest.mark.parametrize(
     ("query", "expected"),
     [
@@ -95,35 +84,13 @@ def test_lists_are_paged_by_cursor(ada_rest: RestClient, ben_rest: RestClient) -
         cursor: dict[str, str] = {}
         while True:
             page = ben_rest.get(path, limit=2, **cursor)
+            assert page.body["count"] <= 2
             found += [item["text"] for item in page.body["items"]]
             if not page.body["next"]:
                 break
             assert 'rel="next"' in page.headers["link"]
             cursor = {"cursor": page.body["next"]}
         assert found == [f"m{n}" for n in order]
-
-
-def test_a_batch_sends_many(ada_rest: RestClient, ben_rest: RestClient) -> None:
-    items = [{"text": f"m{n}", "to": ["ben"]} for n in range(50)]
-    reply = ada_rest.post("messages/batch/", {"items": items})
-    assert (reply.status, reply.body["done"], len(reply.body["results"])) == (200, 50, 50)
-    assert len(inbox(ben_rest, limit=200)) == 50
-
-
-def test_a_batch_returns_a_result_for_each_item(ada_rest: RestClient) -> None:
-    items = [{"text": "x"}, {"txt": "x"}, 5, {"text": "y", "to": ["ada"]}, {"text": "z", "reply_to": 10**6}]
-    reply = ada_rest.post("messages/batch/", {"items": items, "atomic": False})
-    assert [result.get("error") for result in reply.body["results"]] == [
-        None,
-        "invalid",
-        "invalid",
-        "invalid",
-        "not_found",
-    ]
-    refused = ada_rest.post("messages/batch/", {"items": items})
-    assert is_error(refused, 400, "invalid")
-    assert refused.body["index"] == 1
-    assert Message.unscoped.count() == 1
 
 
 def test_a_request_is_claimed_by_one_agent(
@@ -137,29 +104,6 @@ def test_a_request_is_claimed_by_one_agent(
     assert is_error(refused, 409, "conflict")
     assert refused.body["current"]["by"] == "ben"
     assert is_error(eve_rest.post(f"messages/{row_id}/done/"), 409, "conflict")
-
-
-@pytest.mark.parametrize(
-    ("body", "status", "message"),
-    [
-        ({}, 400, "text"),
-        ({"text": " "}, 400, "blank"),
-        ({"text": "x", "to": "ben"}, 400, "to"),
-        ({"text": "x", "to": ["ada"]}, 400, "nobody but you"),
-        ({"text": "x", "type": "question"}, 400, "type"),
-        ({"text": "x", "priority": 9}, 400, "priority"),
-        ({"text": "x", "reply_to": "memory:1"}, 400, "reply_to"),
-        ({"text": "x", "reply_to": 10**6}, 404, "message 1000000"),
-        ({"text": "x", "ack_within": "soon"}, 400, "ack_within"),
-        ({"text": "ghp_a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"}, 400, "credential"),
-    ],
-)
-def test_a_wrong_body_is_refused(ben_rest: RestClient, body: Any, status: int, message: str) -> None:
-    body = {**body, **({"to": ["ben"]} if body.get("to") == ["ada"] else {})}
-    reply = ben_rest.post("messages/", body)
-    assert reply.status == status, reply
-    assert message in reply.body["message"]
-    assert not Message.unscoped.exists()
 
 
 @pytest.mark.parametrize(
@@ -179,33 +123,11 @@ def test_other_wrong_bodies_are_refused(ada_rest: RestClient, path: str, body: A
     assert is_error(ada_rest.post(path, body), 400, "invalid")
 
 
-@pytest.mark.parametrize(
-    "query",
-    [{"state": "new"}, {"wait_seconds": 61}, {"limit": 0}, {"cursor": "x"}],
-)
-def test_a_wrong_query_is_refused(ada_rest: RestClient, query: dict[str, Any]) -> None:
-    assert is_error(ada_rest.get("messages/", **query), 400, "invalid")
-
-
-@pytest.mark.parametrize("row_id", [0, 10**6, 10**30])
-def test_unknown_messages_are_not_found(ada_rest: RestClient, row_id: int) -> None:
-    for path in (f"messages/{row_id}/", f"messages/{row_id}/status/", f"threads/{row_id}/"):
-        assert is_error(ada_rest.get(path), 404, "not_found")
-
-
 def test_a_reader_marks_and_claims_nothing(hub: LiveHub, apollo: Project, ada_rest: RestClient) -> None:
     reader = hub.rest(create_token(project=apollo, name="reader", scopes=["read"]).secret)
     row_id = sent(ada_rest, "all")
     for path in ("messages/read/", "messages/claim/", f"messages/{row_id}/ack/"):
         assert is_error(reader.post(path, {"text": "x"}), 403, "not_allowed")
-
-
-@pytest.mark.every_engine
-def test_an_idempotency_key_sends_once(ada_rest: RestClient) -> None:
-    body = {"text": "hello"}
-    replies = [ada_rest.post("messages/", body, {"Idempotency-Key": "r-1"}).body for _ in range(2)]
-    assert replies[0] == replies[1]
-    assert Message.unscoped.count() == 1
 
 
 def test_each_agent_of_a_token_has_its_own_inbox(hub: LiveHub, apollo: Project) -> None:
