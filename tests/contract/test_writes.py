@@ -10,14 +10,14 @@ from ctxhub.core.accounts.access_tokens import create_token
 from ctxhub.core.models import Event, Membership, Project
 from tests.addresses import operations
 from tests.contract.calls import action_of, made, parent, several, stored
-from tests.contract.faces import Open, OverMcp, OverRest
-from tests.contract.nouns import CONTRACTS, Contract
+from tests.contract.faces import Face, Open, OverMcp, OverRest
+from tests.contract.nouns import CONTRACTS, Contract, Json
 from tests.hub import LiveHub, RestClient
 from tests.signed_in import sign_in
 
 # What two objects of the same fields differ in.
 OF_ONE_OBJECT = {"id", "at", "created", "updated", "created_at", "updated_at", "expires_at", "saved_at"}
-OF_ONE_OBJECT |= {"workflow_id", "thread", "fence", "agent", "by", "from"}
+OF_ONE_OBJECT |= {"workflow_id", "thread", "fence", "agent", "by", "from", "expires"}
 # Over REST these answer what the tool does, without the object.
 ANSWERED_IN_SHORT = {"scratchpad", "message", "session"}
 # What a write answers besides the object.
@@ -91,9 +91,9 @@ def test_null_over_rest_is_absent_when_it_is_made(
         for one in operations("PUT" if noun.has_put else "POST")
         if one.address in (noun.path, f"{noun.path}<key:{noun.argument}>/") and one.body
     ]
-    nulls = {name: None for name, nullable in takes.items() if nullable}
+    given: list[Json] = [{}, {name: None for name, nullable in takes.items() if nullable}]
     items = []
-    for face, absent in ((OverRest(ada_rest), {}), (OverRest(cy_rest), nulls)):
+    for face, absent in zip((OverRest(ada_rest), OverRest(cy_rest)), given, strict=True):
         needed = noun.needs(face)
         name = made(face, noun, {**absent, **needed, **noun.other}, {})
         items.append({n: v for n, v in face.read(noun, name).items() if n not in {*OF_ONE_OBJECT, noun.name}})
@@ -131,17 +131,17 @@ def test_a_token_that_may_only_write_is_answered_as_by_the_tool(
 ) -> None:
     secret = create_token(project=apollo, agent="ci", scopes=["write"]).secret
     mcp, rest = OverMcp(hub.mcp(secret)), OverRest(hub.rest(secret))
+    faces: list[Face] = [mcp, rest]
     needed = noun.needs(rest)
     answers = [
-        face.create(noun, {**needed, **fields})
-        for face, fields in zip((mcp, rest), several(noun, 2), strict=True)
+        face.create(noun, {**needed, **fields}) for face, fields in zip(faces, several(noun, 2), strict=True)
     ]
     assert {*answers[0]} - {"context_created"} == {*answers[1]} - {"similar"}
     if noun.change:
         changes = {name: value for name, value in noun.changes.items() if name != "name"}
         changed = [
             {*face.change(noun, answer[noun.made], changes)}
-            for face, answer in zip((mcp, rest), answers, strict=True)
+            for face, answer in zip(faces, answers, strict=True)
         ]
         assert changed[0] == changed[1]
     assert rest.read(noun, answers[1][noun.made])["error"] == "not_allowed"
