@@ -30,7 +30,7 @@ OTHERS = (
 MODULES = ("models", "rows", "queries", "history", "services", "tools", "api", "admin")
 MOST_MODULES, MOST_LINES = 14, 400
 DECISIONS = sorted(str(path.relative_to(ROOT)) for path in (ROOT / "docs/decisions").glob("*.md"))
-PACKAGES = ("console", "core", "importers", "mcp", "rest", "toolbox")
+PACKAGES = ("connect", "console", "core", "importers", "mcp", "rest", "toolbox")
 MOST_FOLDERS = 3
 SUBJECTS = (
     "bin",

@@ -21,7 +21,7 @@ READERS = {
     "sqlew/importing.py": "all begin at one moment",
     "stdio.py": "waits for an answer, with patience",
     "integrations/stub_hub.py": "a server that never ends, until it does",
-    "integrations/test_texts.py": "the hook takes its import for its start",
+    "integrations/test_texts.py": "the client takes its import for its start",
     "core/test_access_tokens.py": "how long a token is remembered",
     "core/test_background.py": "an entry waits for at least a second",
     "core/test_lock_holds.py": "a value that is never the same",

@@ -12,6 +12,7 @@ import pytest
 from django.core.management import get_commands, load_command_class
 
 from ctxhub import env
+from ctxhub.connect.archive import FOLDER
 from ctxhub.core.kit.background import all_writers
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import CtxhubError
@@ -62,9 +63,9 @@ def test_the_makefile_has_every_target_that_is_named() -> None:
 def test_every_variable_that_is_named_is_in_the_example(page: Path) -> None:
     known = set(re.findall(r"^#([A-Z_]+)=", (ROOT / ".env.example").read_text(), re.MULTILINE))
     ours_elsewhere = {"CTXHUB_TOKEN", "CTXHUB_"}
-    hook = (ROOT / "integrations" / "ctxhub_hook.py").read_text()
+    client = "".join(file.read_text() for file in FOLDER.rglob("*.py"))
     tells_of_hooks = page.name in {"hooks.md", "quickstart.md", "CHANGELOG.md"}
-    of_hooks = set(re.findall(r"\bCTXHUB_[A-Z]+", hook)) if tells_of_hooks else set()
+    of_hooks = set(re.findall(r"\bCTXHUB_[A-Z]+", client)) if tells_of_hooks else set()
     named = set(re.findall(r"\bCTXHUB_[A-Z_]*", page.read_text()))
     assert named <= known | ours_elsewhere | of_hooks
 

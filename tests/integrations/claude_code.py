@@ -42,8 +42,8 @@ def installed_client() -> Path:
 
 def make_patient(folder: Path) -> None:
     """Give the hooks of a folder, and the client that waits for them, the time of a busy machine."""
-    for script in folder.rglob("ctxhub_hook.py"):
-        script.write_text(PATIENT.put_into(script.read_text()))
+    for package in folder.rglob("ctxhub_client"):
+        PATIENT.put_into(package)
     for file in folder.rglob("*.json"):
         file.write_text(re.sub(r'"timeout": \d+', f'"timeout": {SECONDS_TO_RUN}', file.read_text()))
 

@@ -12,7 +12,7 @@ from functools import cache
 from pathlib import Path
 from typing import IO
 
-from tests.integrations.hook import PYTHON, Limits, Run, Workplace, compiled_hook
+from tests.integrations.hook import PYTHON, Limits, Run, Workplace, program
 from tests.integrations.hook_forks import LENGTH
 from tests.timing import PATIENCE_SECONDS
 
@@ -60,7 +60,7 @@ def _requests(limits: Limits) -> socket.socket:
     """To a process that has the hook loaded, which ends with this one."""
     here, there = socket.socketpair()
     with there:
-        command = [PYTHON, "-IS", str(SCRIPT), str(compiled_hook(PYTHON, limits)), str(there.fileno())]
+        command = [PYTHON, "-IS", str(SCRIPT), str(program(PYTHON, limits).parents[1]), str(there.fileno())]
         process = subprocess.Popen(command, pass_fds=[there.fileno()], stdin=subprocess.DEVNULL)
     atexit.register(process.wait)
     atexit.register(here.close)

@@ -1,4 +1,4 @@
-"""Runs the hook as a client does: a process of its own with JSON on stdin, in a repository of its own."""
+"""Runs the client as its callers do: a process of its own with JSON on stdin, in a repository of its own."""
 
 import atexit
 import json
@@ -14,11 +14,16 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from integrations.ctxhub_hook import DEADLINE_SECONDS, SILENCE_SECONDS
+from ctxhub_client.hub import SILENCE_SECONDS
+from ctxhub_client.process import DEADLINE_SECONDS
+
+from ctxhub.connect.archive import FOLDER, NAME, build_archive, client_archive
 from tests.timing import PATIENCE_SECONDS
 
 ROOT = Path(__file__).resolve().parents[2]
-HOOK = ROOT / "integrations" / "ctxhub_hook.py"
+PACKAGE = FOLDER
+# The path at which the program was a single file.
+STUB = ROOT / "integrations" / "ctxhub_hook.py"
 INPUTS = Path(__file__).parent / "inputs"
 EVENTS = sorted(path.stem for path in INPUTS.glob("*.json"))
 TOKEN = "secret-token-of-ada"
@@ -35,11 +40,15 @@ class Limits:
     deadline_seconds: float
     silence_seconds: float
 
-    def put_into(self, source: str) -> str:
-        for name, seconds in (("DEADLINE", self.deadline_seconds), ("SILENCE", self.silence_seconds)):
-            source, found = re.subn(rf"(?m)^({name}_SECONDS) = .*$", rf"\1 = {seconds}", source)
+    def put_into(self, package: Path) -> None:
+        for module, name, seconds in (
+            ("process", "DEADLINE_SECONDS", self.deadline_seconds),
+            ("hub", "SILENCE_SECONDS", self.silence_seconds),
+        ):
+            file = package / f"{module}.py"
+            source, found = re.subn(rf"(?m)^({name}) = .*$", rf"\1 = {seconds}", file.read_text())
             assert found == 1, name
-        return source
+            file.write_text(source)
 
 
 # On a busy machine a hook needs longer than it has: only tests of its limits keep them.
@@ -124,15 +133,15 @@ class Workplace:
             path.write_text((INPUTS / "transcript.jsonl").read_text())
         return path
 
-    def event(self, event: str, *arguments: str, **changes: Any) -> Run:
-        return self.run(*arguments, stdin=self.input(event, **changes))
+    def event(self, event: str, client: str = "claude", **changes: Any) -> Run:
+        return self.run("hook", client, stdin=self.input(event, **changes))
 
     def run(self, *arguments: str, stdin: bytes = b"", script: Path | None = None) -> Run:
         return finished(self.start(*arguments, script=script), stdin)
 
     def start(self, *arguments: str, script: Path | None = None) -> "Started":
         process = subprocess.Popen(
-            [PYTHON, "-IS", str(script or self._script(arguments)), *arguments],
+            [PYTHON, "-IS", str(script or program(PYTHON, self.limits)), *arguments],
             cwd=self.repository,
             env=self.environment,
             stdin=subprocess.PIPE,
@@ -140,11 +149,6 @@ class Workplace:
             stderr=subprocess.PIPE,
         )
         return Started(process, _cpu_seconds_of_children())
-
-    def _script(self, arguments: tuple[str, ...]) -> Path:
-        """What is installed is the script: a client's Python cannot run the bytecode of another."""
-        is_installing = arguments[:1] in (("install",), ("uninstall",))
-        return HOOK if is_installing else compiled_hook(PYTHON, self.limits)
 
 
 @dataclass
@@ -163,15 +167,30 @@ def older_python(version: str) -> str | None:
 
 
 @cache
-def compiled_hook(python: str, limits: Limits) -> Path:
-    """The hook as bytecode: Python compiles a script each time, which took a third of a run."""
-    folder = Path(tempfile.mkdtemp(prefix="ctxhub-hook-"))
+def program(python: str, limits: Limits) -> Path:
+    """A copy of the client with these limits, and with bytecode."""
+    folder = Path(tempfile.mkdtemp(prefix="ctxhub-client-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    script, compiled = folder / "ctxhub_hook.py", folder / "ctxhub_hook.pyc"
-    script.write_text(limits.put_into(HOOK.read_text()))
-    compile_file = "import py_compile, sys; py_compile.compile(sys.argv[1], cfile=sys.argv[2], doraise=True)"
-    subprocess.run([python, "-c", compile_file, str(script), str(compiled)], check=True)
-    return compiled
+    package = folder / PACKAGE.name
+    copy_package(package)
+    limits.put_into(package)
+    subprocess.run([python, "-m", "compileall", "-q", str(package)], check=True)
+    return package / "__main__.py"
+
+
+def copy_package(to: Path) -> None:
+    shutil.copytree(PACKAGE, to, ignore=shutil.ignore_patterns("__pycache__"))
+
+
+def put_archive(folder: Path, limits: Limits = AS_SHIPPED) -> Path:
+    """The client as a hub serves it."""
+    folder.mkdir(parents=True, exist_ok=True)
+    file = folder / NAME
+    built = client_archive()
+    if limits != AS_SHIPPED:
+        built = build_archive(program(PYTHON, limits).parent)
+    file.write_bytes(built.content)
+    return file
 
 
 def finished(started: Started, stdin: bytes = b"") -> Run:

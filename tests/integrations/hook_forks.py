@@ -6,23 +6,20 @@
 import array
 import importlib
 import json
-import marshal
 import os
 import signal
 import socket
 import struct
 import sys
 import traceback
-from types import CodeType
 from typing import Any, NoReturn
 
 IMPORTED_BY_A_RUN = ("hashlib", "http.client", "urllib.parse")
 LENGTH = struct.Struct("I")
-PYC_HEADER_BYTES = 16
 DESCRIPTORS = 4
 
 
-def serve(hook: CodeType, requests: socket.socket) -> None:
+def serve(folder: str, requests: socket.socket) -> None:
     """Until the other end is closed."""
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     while True:
@@ -31,7 +28,7 @@ def serve(hook: CodeType, requests: socket.socket) -> None:
             return
         if os.fork() == 0:
             requests.close()
-            report(hook, request, descriptors)
+            report(folder, request, descriptors)
         for descriptor in descriptors:
             os.close(descriptor)
 
@@ -51,21 +48,21 @@ def receive(requests: socket.socket) -> "tuple[dict[str, Any], list[int]]":
     return json.loads(text), descriptors.tolist()
 
 
-def report(hook: CodeType, request: "dict[str, Any]", descriptors: "list[int]") -> NoReturn:
+def report(folder: str, request: "dict[str, Any]", descriptors: "list[int]") -> NoReturn:
     """Run the hook in a child and write its exit code; that of a signal is negative."""
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     *streams, code = descriptors
     child = os.fork()
     if child == 0:
         os.close(code)
-        run(hook, request, streams)
+        run(folder, request, streams)
     status = os.waitpid(child, 0)[1]
     os.write(code, b"%d" % (-os.WTERMSIG(status) if os.WIFSIGNALED(status) else os.WEXITSTATUS(status)))
     os._exit(0)
 
 
-def run(hook: CodeType, request: "dict[str, Any]", streams: "list[int]") -> NoReturn:
-    """As Python runs a script."""
+def run(folder: str, request: "dict[str, Any]", streams: "list[int]") -> NoReturn:
+    """As a process of its own does."""
     code = 1
     try:
         for number, stream in enumerate(streams):
@@ -74,8 +71,8 @@ def run(hook: CodeType, request: "dict[str, Any]", streams: "list[int]") -> NoRe
         os.chdir(request["folder"])
         os.environ.clear()
         os.environ.update(request["variables"])
-        exec(hook, {"__name__": "__main__"})
-        code = 0
+        sys.path.insert(0, folder)
+        importlib.import_module("ctxhub_client.commands").main(["hook", "claude"])
     except SystemExit as end:
         code = end.code if isinstance(end.code, int) else int(end.code is not None)
     except BaseException:
@@ -89,6 +86,4 @@ def run(hook: CodeType, request: "dict[str, Any]", streams: "list[int]") -> NoRe
 if __name__ == "__main__":
     for name in IMPORTED_BY_A_RUN:
         importlib.import_module(name)
-    with open(sys.argv[1], "rb") as file:
-        compiled = marshal.loads(file.read()[PYC_HEADER_BYTES:])
-    serve(compiled, socket.socket(fileno=int(sys.argv[2])))
+    serve(sys.argv[1], socket.socket(fileno=int(sys.argv[2])))

@@ -11,7 +11,7 @@ from ctxhub.core.models import Project
 from tests import stdio
 from tests.hub import LiveHub, Reply, RestClient
 from tests.integrations.claude_code import ClaudeCode, installed_client, make_patient
-from tests.integrations.hook import HOOK, ROOT, Workplace
+from tests.integrations.hook import PATIENT, ROOT, Workplace, put_archive
 from tests.integrations.model_stand_in import StandIn, Step, standing_in, text, use
 from tests.timing import wait_until
 
@@ -56,9 +56,7 @@ def model() -> Iterator[StandIn]:
 def at_hub(workplace: Workplace, hub: LiveHub, ada_token: str) -> Workplace:
     """Ada's repository, with the hooks installed as a team shares them."""
     workplace.variables |= {"CTXHUB_URL": hub.url, "CTXHUB_TOKEN": ada_token}
-    own = workplace.repository / ".ctxhub" / "ctxhub_hook.py"
-    own.parent.mkdir()
-    shutil.copy(HOOK, own)
+    own = put_archive(workplace.repository / ".ctxhub", PATIENT)
     assert workplace.run("install", "claude-code", script=own).code == 0
     make_patient(workplace.repository)
     return workplace

@@ -47,7 +47,7 @@ def patch(workplace: Workplace, event: str) -> bytes:
 
 
 def test_all_files_of_a_patch_are_checked(at_stub: Workplace, stub: StubHub) -> None:
-    assert is_silent(at_stub.run("codex", stdin=patch(at_stub, "PreToolUse")))
+    assert is_silent(at_stub.run("hook", "codex", stdin=patch(at_stub, "PreToolUse")))
     paths = ["src/app.py", "docs/new file.md", "old.py", "from.py", "to.py"]
     assert stub.one("check/").body == {"paths": paths, "exact": True}
     assert stub.one("check/").headers["ctxhub-session"] == "codex-0199-abc"
@@ -55,12 +55,12 @@ def test_all_files_of_a_patch_are_checked(at_stub: Workplace, stub: StubHub) -> 
 
 def test_a_patch_under_anothers_lease_is_denied(at_stub: Workplace, stub: StubHub) -> None:
     stub.answers["check/"] = Answer(LEASED, 200)
-    run = at_stub.run("codex", stdin=patch(at_stub, "PreToolUse"))
+    run = at_stub.run("hook", "codex", stdin=patch(at_stub, "PreToolUse"))
     assert run.answer["hookSpecificOutput"]["permissionDecision"] == "deny"
 
 
 def test_all_files_of_a_patch_are_recorded(at_stub: Workplace, stub: StubHub) -> None:
-    at_stub.run("codex", stdin=patch(at_stub, "PostToolUse"))
+    at_stub.run("hook", "codex", stdin=patch(at_stub, "PostToolUse"))
     changes = {item["path"]: item["change"] for item in stub.one("changes/batch/").body["items"]}
     assert changes["src/app.py"] == "modified"
     assert changes["docs/new file.md"] == changes["to.py"] == "created"
@@ -87,7 +87,7 @@ def test_the_transcript_of_codex_is_read(at_stub: Workplace, stub: StubHub) -> N
         {"type": "response_item", "payload": {"type": "function_call_output", "output": "assistant"}},
     ]
     rollout.write_text("".join(json.dumps(entry) + "\n" for entry in entries))
-    at_stub.run("codex", stdin=at_stub.input("session_end", transcript_path=str(rollout)))
+    at_stub.run("hook", "codex", stdin=at_stub.input("session_end", transcript_path=str(rollout)))
     assert stub.one("sessions/").body["conversation"] == "user: Rename foo.\n\nassistant: Renamed."
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.integrations.forked_hook import fork_hook, forked_event
-from tests.integrations.hook import AS_SHIPPED, EVENTS, HOOK, QUICKLY_TIRED, TOKEN, Run, Workplace, is_silent
+from tests.integrations.hook import AS_SHIPPED, EVENTS, QUICKLY_TIRED, TOKEN, Run, Workplace, is_silent
 from tests.integrations.stub_hub import BAD, Handler, dripping, refusing, serving, silent
 from tests.timing import PATIENCE_SECONDS
 
@@ -163,7 +163,7 @@ def test_input_of_any_length_is_not_answered(at_stub: Workplace, stdin: Callable
 
 
 def is_not_answered(at_stub: Workplace, stdin: bytes) -> None:
-    assert is_silent(at_stub.run(stdin=stdin))
+    assert is_silent(at_stub.run("hook", stdin=stdin))
 
 
 WRONG: list[Any] = [
@@ -193,7 +193,7 @@ def test_fields_of_another_form_do_no_harm(at_stub: Workplace, field: str, value
 
 def test_input_that_does_not_end_is_not_waited_for(at_stub: Workplace) -> None:
     at_stub.limits = AS_SHIPPED
-    started = at_stub.start()
+    started = at_stub.start("hook")
     assert started.process.stdin
     started.process.stdin.write(b'{"hook_event_name": ')
     started.process.stdin.flush()
@@ -202,7 +202,7 @@ def test_input_that_does_not_end_is_not_waited_for(at_stub: Workplace) -> None:
 
 
 def test_output_that_nobody_reads_does_no_harm(at_stub: Workplace) -> None:
-    started = at_stub.start()
+    started = at_stub.start("hook")
     assert started.process.stdout
     started.process.stdout.close()
     started.process.stdout = None
@@ -264,7 +264,7 @@ def test_the_cache_holds_no_token(at_stub: Workplace) -> None:
     assert all(TOKEN not in text for text in files)
 
 
-def test_the_file_runs_without_a_byte_of_stderr_when_help_is_asked(workplace: Workplace) -> None:
-    run = workplace.run("--help", script=HOOK)
+def test_the_program_runs_without_a_byte_of_stderr_when_help_is_asked(workplace: Workplace) -> None:
+    run = workplace.run("--help")
     assert (run.code, run.err) == (0, "")
     assert "CTXHUB_URL" in run.out

@@ -1,7 +1,6 @@
 """The installer: it adds its own, keeps what others wrote, and takes only its own away."""
 
 import json
-import shutil
 import subprocess
 import tomllib
 from collections.abc import Callable
@@ -10,8 +9,9 @@ from typing import Any
 
 import pytest
 
+from ctxhub.connect.archive import NAME, client_archive
 from tests.integrations import hook
-from tests.integrations.hook import HOOK, Run, Workplace
+from tests.integrations.hook import Run, Workplace, program, put_archive
 
 TARGETS = {
     "claude-code": ".claude/settings.json",
@@ -28,15 +28,14 @@ EVENTS = {
 
 @pytest.fixture
 def repository(workplace: Workplace) -> Workplace:
-    """A repository that contains the file, as a team would share it."""
-    (workplace.repository / ".ctxhub").mkdir()
-    shutil.copy(HOOK, workplace.repository / ".ctxhub" / "ctxhub_hook.py")
+    """A repository that contains the program, as a team would share it."""
+    put_archive(workplace.repository / ".ctxhub")
     return workplace
 
 
 def install(workplace: Workplace, *arguments: str, command: str = "install") -> Run:
-    own = workplace.repository / ".ctxhub" / "ctxhub_hook.py"
-    run = workplace.run(command, *arguments, script=own if own.exists() else HOOK)
+    own = own_script(workplace)
+    run = workplace.run(command, *arguments, script=own if own.exists() else None)
     assert (run.code, run.err) == (0, "")
     return run
 
@@ -144,9 +143,7 @@ def test_settings_of_another_form_stay_as_they_are(repository: Workplace, text: 
     path = repository.repository / ".claude" / "settings.json"
     path.parent.mkdir()
     path.write_text(text)
-    run = repository.run(
-        "install", "claude-code", script=repository.repository / ".ctxhub" / "ctxhub_hook.py"
-    )
+    run = repository.run("install", "claude-code", script=own_script(repository))
     assert run.code == 1
     assert "settings.json" in run.err
     assert path.read_text() == text
@@ -162,21 +159,24 @@ def test_a_hook_that_is_no_shell_script_stays_as_it_is(repository: Workplace) ->
     assert path.read_text() == "#!/usr/bin/env python3\nprint(1)\n"
 
 
-def test_every_event_runs_the_file_in_the_repository(repository: Workplace) -> None:
+def test_every_event_runs_the_program_in_the_repository(repository: Workplace) -> None:
     install(repository, "claude-code")
     hooks = settings(repository)["hooks"]
     assert set(hooks) == EVENTS
     commands = {hook["command"] for groups in hooks.values() for group in groups for hook in group["hooks"]}
-    assert commands == {'python3 -IS "${CLAUDE_PROJECT_DIR}/.ctxhub/ctxhub_hook.py"'}
+    assert commands == {'python3 -IS "${CLAUDE_PROJECT_DIR}/.ctxhub/ctxhub.pyz" hook claude'}
     assert hooks["PreToolUse"][0]["matcher"] == (
         "Edit|Write|MultiEdit|NotebookEdit|mcp__(?:plugin_ctxhub_)?ctxhub__.*"
     )
 
 
-def test_a_file_outside_of_the_repository_is_for_this_machine_alone(workplace: Workplace) -> None:
+def test_a_program_outside_of_the_repository_is_for_this_machine_alone(workplace: Workplace) -> None:
     install(workplace, "claude-code")
     hooks = settings(workplace, ".claude/settings.local.json")["hooks"]
-    assert hooks["Stop"][0]["hooks"][0]["command"] == f"python3 -IS {HOOK}"
+    assert (
+        hooks["Stop"][0]["hooks"][0]["command"]
+        == f"python3 -IS {program(hook.PYTHON, workplace.limits)} hook claude"
+    )
     assert not (workplace.repository / ".claude" / "settings.json").exists()
 
 
@@ -194,14 +194,14 @@ def test_codex_gives_the_end_of_a_session_three_seconds(repository: Workplace) -
     hooks = settings(repository, ".codex/hooks.json")["hooks"]
     assert hooks["SessionEnd"][0]["hooks"][0]["timeout"] == 3
     assert hooks["PreToolUse"][0]["matcher"] == "apply_patch"
-    assert hooks["Stop"][0]["hooks"][0]["command"].endswith('/.ctxhub/ctxhub_hook.py" codex')
+    assert hooks["Stop"][0]["hooks"][0]["command"].endswith('/.ctxhub/ctxhub.pyz" hook codex')
 
 
 # -- The hub's tools, unasked ------------------------------------------------------------------------------
 
 
 def own_script(workplace: Workplace) -> Path:
-    return workplace.repository / ".ctxhub" / "ctxhub_hook.py"
+    return workplace.repository / ".ctxhub" / NAME
 
 
 def test_claude_code_may_use_the_hubs_tools_unasked(repository: Workplace) -> None:
@@ -255,8 +255,8 @@ bearer_token_env_var = "CTXHUB_TOKEN"
 command = "other"
 """
 CODEX_SETTINGS = """\
-default_tools_approval_mode = "approve" # by ctxhub_hook.py
-required = true # by ctxhub_hook.py
+default_tools_approval_mode = "approve" # by ctxhub
+required = true # by ctxhub
 """
 
 
@@ -368,6 +368,35 @@ def test_a_python_that_cannot_read_toml_writes_the_same(repository: Workplace, c
     assert config.read_text() == CODEX_CONFIG
 
 
+def test_settings_of_codex_that_the_single_file_wrote_are_taken_away(
+    repository: Workplace, config: Path
+) -> None:
+    written = CODEX_SETTINGS.replace("# by ctxhub", "# by ctxhub_hook.py")
+    config.write_text(CODEX_CONFIG.replace(CODEX_HEAD, CODEX_HEAD + written))
+    install(repository, "codex", command="uninstall")
+    assert config.read_text() == CODEX_CONFIG
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        'python3 -IS "${CLAUDE_PROJECT_DIR}/.ctxhub/ctxhub_hook.py"',
+        "python3 -IS '/home/a b/ctxhub.py' hook claude",
+        'python -IS "C:/Users/ada/ctxhub.pyz" hook claude',
+        "/home/ada/.local/bin/ctxhub hook claude",
+        '"C:/Program Files/Python/Scripts/ctxhub.exe" hook claude',
+        "python3 -IS /src/ctxhub_client/__main__.py hook claude",
+    ],
+)
+def test_each_way_to_run_it_is_known_as_its_own(repository: Workplace, command: str) -> None:
+    path = repository.repository / ".claude" / "settings.json"
+    path.parent.mkdir()
+    own, other = ({"type": "command", "command": one} for one in (command, "my-ctxhub-hooks.sh"))
+    path.write_text(json.dumps({"hooks": {"Stop": [{"hooks": [own, other]}]}}))
+    install(repository, "claude-code", command="uninstall")
+    assert settings(repository) == {"hooks": {"Stop": [{"hooks": [other]}]}}
+
+
 def test_the_notify_program_and_the_settings_of_codex_go_together(
     repository: Workplace, config: Path
 ) -> None:
@@ -468,7 +497,6 @@ def test_an_unknown_client_is_refused(repository: Workplace) -> None:
 
 
 def test_the_file_itself_is_not_changed(repository: Workplace) -> None:
-    own = Path(repository.repository / ".ctxhub" / "ctxhub_hook.py")
     for target in TARGETS:
         install(repository, target)
-    assert own.read_bytes() == HOOK.read_bytes()
+    assert own_script(repository).read_bytes() == client_archive().content

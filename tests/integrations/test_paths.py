@@ -6,8 +6,9 @@ import posixpath
 from pathlib import Path
 
 import pytest
+from ctxhub_client.git import find_repository
+from ctxhub_client.paths import Project, path_below
 
-from integrations.ctxhub_hook import Project, find_repository, path_below
 from tests.integrations.hook import Workplace
 
 

@@ -5,9 +5,11 @@ import time
 from pathlib import Path
 
 import pytest
+from ctxhub_client import process
+from ctxhub_client.hooks.captures import marked_lines
+from ctxhub_client.hooks.checks import CHECK_TOKENS, check_text, estimate_tokens
+from ctxhub_client.hooks.transcripts import read_transcript
 
-from integrations import ctxhub_hook
-from integrations.ctxhub_hook import check_text, estimate_tokens, marked_lines, read_transcript
 from tests.integrations.hook import INPUTS
 from tests.integrations.stub_hub import rows
 from tests.tokens import o200k
@@ -17,8 +19,8 @@ CORPUS = sorted((Path(__file__).parents[1] / "corpus").rglob("*.*"))
 
 @pytest.fixture(autouse=True)
 def _started_now(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The file takes its import for the start of a hook."""
-    monkeypatch.setattr(ctxhub_hook, "STARTED", time.monotonic())
+    """The program takes its import for the start of a hook."""
+    monkeypatch.setattr(process, "STARTED", time.monotonic())
 
 
 def entry(role: str, text: str) -> str:
@@ -82,5 +84,5 @@ def test_what_is_told_before_an_edit_has_300_tokens_at_most(path: Path) -> None:
     lines = [line for line in path.read_text(errors="replace").splitlines() if line.strip()]
     found = [(f"decision:{n}", " ".join(lines[n : n + 6]), "ben", "path src/**") for n in range(0, 60, 3)]
     told = check_text(["src/app.py"], [], {"decisions": rows(*found)})
-    assert o200k(told) <= ctxhub_hook.CHECK_TOKENS
-    assert estimate_tokens(told) <= ctxhub_hook.CHECK_TOKENS
+    assert o200k(told) <= CHECK_TOKENS
+    assert estimate_tokens(told) <= CHECK_TOKENS

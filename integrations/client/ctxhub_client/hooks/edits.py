@@ -1,0 +1,57 @@
+"""Edits: checked before, recorded after."""
+
+from __future__ import annotations
+
+from ctxhub_client.hooks.event import context, specific
+from ctxhub_client.hub import EXACT, MOST_PATHS
+from ctxhub_client.settings import enforcement
+from ctxhub_client.store import digest
+from ctxhub_client.values import dict_of, text_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ctxhub_client.hooks.event import Event
+    from ctxhub_client.values import Json
+
+
+def before_edit(event: Event) -> Json | None:
+    mode = enforcement()
+    paths = [path for path, _ in edited_files(event)]
+    if mode == "off" or not paths:
+        return None
+    from ctxhub_client.hooks.checks import check_text
+    from ctxhub_client.leases import denial, exclusive_leases
+
+    check = event.hub.post("check/", dict(EXACT, paths=paths))
+    leases = exclusive_leases(event.hub, check, paths)
+    if leases and mode == "deny":
+        reason = denial(event.hub, paths, leases)
+        return specific(event, permissionDecision="deny", permissionDecisionReason=reason)
+    text = check_text(paths, leases, check or {})
+    return context(event, text) if text and event.is_new("checks", digest(text)) else None
+
+
+def after_edit(event: Event) -> None:
+    edited = edited_files(event)
+    if len(edited) == 1:
+        path, change = edited[0]
+        event.hub.post("changes/", dict(EXACT, path=path, change=change))
+    elif edited:
+        items = [{"path": path, "change": change} for path, change in edited]
+        event.hub.post("changes/batch/", dict(EXACT, items=items))
+    for path, _ in edited:
+        event.hub.post("accesses/", dict(EXACT, path=path, access="edited"))
+
+
+def edited_files(event: Event) -> list[tuple[str, str]]:
+    """The files that a tool edits, as path and change."""
+    asked = dict_of(event.values, "tool_input")
+    if text_of(event.values, "tool_name") == "apply_patch":
+        from ctxhub_client.hooks.patches import patched_files
+
+        found = patched_files(text_of(asked, "command", "input", "patch"))
+    else:
+        created = text_of(dict_of(event.values, "tool_response"), "type") == "create"
+        found = [(text_of(asked, "file_path", "path", "notebook_path"), "created" if created else "modified")]
+    edited = {event.project.relative(name): change for name, change in found if name}
+    return [(path, change) for path, change in edited.items() if path][:MOST_PATHS]

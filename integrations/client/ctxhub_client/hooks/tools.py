@@ -1,0 +1,44 @@
+"""Before a tool runs: the hub's own speak for the session, the others may edit files."""
+
+from __future__ import annotations
+
+import re
+
+from ctxhub_client.values import dict_of, text_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ctxhub_client.hooks.event import Event
+    from ctxhub_client.values import Json
+
+# The hub's tools, as Claude Code calls those of its own MCP servers and of the plugin's.
+HUB_TOOLS = "mcp__(?:plugin_ctxhub_)?ctxhub__"
+
+# Where `session` names who speaks: tool and action, on the flat surface one word.
+SPEAKING = (
+    *("file_lease", "file_renew", "file_release", "message_claim"),
+    *("session_save", "session_track", "session_depend", "snapshot_save"),
+)
+
+
+def before_tool(event: Event) -> Json | None:
+    called = re.match(HUB_TOOLS + r"(\w+)$", text_of(event.values, "tool_name"))
+    if called:
+        return name_session(event, called[1])
+    from ctxhub_client.hooks.edits import before_edit
+
+    return before_edit(event)
+
+
+def name_session(event: Event, tool: str) -> Json | None:
+    """Let a call of the hub's tools be that of this session, where its session is who speaks."""
+    asked = dict_of(event.values, "tool_input")
+    name = "{}_{}".format(tool, text_of(asked, "action")) if asked.get("action") else tool
+    if name not in SPEAKING or not event.session or asked.get("session"):
+        return None
+    return {
+        "hookSpecificOutput": {
+            "hookEventName": event.name,
+            "updatedInput": dict(asked, session=event.session),
+        }
+    }

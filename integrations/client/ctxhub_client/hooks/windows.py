@@ -1,0 +1,65 @@
+"""A window from its start over its prompts to its end."""
+
+from __future__ import annotations
+
+from ctxhub_client.hooks.event import context, specific
+from ctxhub_client.texts import cut_at_line
+from ctxhub_client.values import text_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ctxhub_client.hooks.event import Event
+    from ctxhub_client.values import Json
+
+# Why a session ends or starts while its window stays; the next one begins within this time.
+GOING_ON = ("clear", "resume")
+
+BRIEF_TOKENS = 1_500
+
+NUDGE_CHARACTERS = 1_000
+
+
+def start_session(event: Event) -> Json | None:
+    event.forget_checks()
+    if event.hub.problem:
+        told = "ctxhub: " + event.hub.problem
+        return dict(specific(event, additionalContext=told), systemMessage=told)
+    begin(event)
+    return context(event, event.hub.get_text("brief/", budget_tokens=BRIEF_TOKENS))
+
+
+def begin(event: Event) -> None:
+    """Tell the hub of the session, and which one it goes on from: what that held is its own now."""
+    if not event.window:
+        return
+    before = event.session_before() if text_of(event.values, "source") in GOING_ON else ""
+    pass_on(event, before if before != event.window and before else event.untold())
+
+
+def pass_on(event: Event, before: str) -> None:
+    event.hub.post("sessions/begin/", {"continues": before} if before else {})
+    is_told = 0 < event.hub.status < 500
+    event.keep_untold("" if is_told else before)
+
+
+def submit_prompt(event: Event) -> Json | None:
+    if before := event.untold():
+        pass_on(event, before)
+    text = event.hub.get_text("nudge/")
+    return context(event, cut_at_line(text, NUDGE_CHARACTERS))
+
+
+def end_session(event: Event) -> None:
+    if text_of(event.values, "reason") in GOING_ON:
+        event.go_on_later()
+    else:
+        event.hub.post("leases/release/", {"all": True})
+    from ctxhub_client.hooks.conversations import save_conversation
+
+    save_conversation(event)
+
+
+def end_subagent(event: Event) -> None:
+    """What a subagent held is free when it stops."""
+    if event.session != event.window:
+        event.hub.post("leases/release/", {"all": True})

@@ -1,0 +1,72 @@
+"""The hooks in the settings of Claude Code and Codex."""
+
+from __future__ import annotations
+
+import re
+
+from ctxhub_client.hooks.tools import HUB_TOOLS
+from ctxhub_client.install.files import Refused
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Iterable
+
+    from ctxhub_client.values import Json
+
+EDITS = "Edit|Write|MultiEdit|NotebookEdit"
+
+CLAUDE_EVENTS = (
+    ("SessionStart", "startup|resume|clear|compact", 5),
+    ("UserPromptSubmit", "", 5),
+    ("PreToolUse", "{}|{}.*".format(EDITS, HUB_TOOLS), 5),
+    ("PostToolUse", EDITS, 5),
+    ("PreCompact", "", 5),
+    ("Stop", "", 5),
+    ("SubagentStop", "", 5),
+    ("SessionEnd", "", 5),
+)
+
+# Codex allows a SessionEnd hook 3 seconds.
+CODEX_EVENTS = tuple(
+    (name, "apply_patch" if matcher.startswith(EDITS) else matcher, 3 if name == "SessionEnd" else seconds)
+    for name, matcher, seconds in CLAUDE_EVENTS
+    if name != "SubagentStop"
+)
+
+# Each way in which hooks run this program, or ran the single file that it was.
+OWN_COMMAND = re.compile(
+    r"ctxhub_hook\.py|\bctxhub(?:\.pyz|\.py|\.exe)?[\"']? hook\b|\bctxhub_client[\\/]__main__\.py\b"
+)
+
+
+def groups_of(events: Iterable[tuple[str, str, int]], command: str) -> Json:
+    """The hooks of a client, by event."""
+    return {
+        name: {
+            **({"matcher": matcher} if matcher else {}),
+            "hooks": [{"type": "command", "command": command, "timeout": seconds}],
+        }
+        for name, matcher, seconds in events
+    }
+
+
+def without_own(hooks: object, path: str) -> Json:
+    """The hooks of others, in their order."""
+    if not isinstance(hooks, dict) or not all(isinstance(groups, list) for groups in hooks.values()):
+        raise Refused("The hooks in {} are not of the form that is known; they stay.".format(path))
+    kept = {name: [group for group in map(others_of, groups) if group] for name, groups in hooks.items()}
+    return {name: groups for name, groups in kept.items() if groups or not hooks[name]}
+
+
+def others_of(group: Any) -> Any:
+    """A group of hooks without ours; None if it had only those."""
+    if not isinstance(group, dict) or not isinstance(group.get("hooks"), list):
+        return group
+    others = [hook for hook in group["hooks"] if not is_own(hook)]
+    if len(others) == len(group["hooks"]):
+        return group
+    return dict(group, hooks=others) if others else None
+
+
+def is_own(hook: object) -> bool:
+    return isinstance(hook, dict) and OWN_COMMAND.search(str(hook.get("command", ""))) is not None

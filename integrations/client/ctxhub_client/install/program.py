@@ -1,0 +1,33 @@
+"""The program that was started, as the files of clients name it."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+import sys
+
+PYTHON_FILES = (".py", ".pyz")
+
+
+class Program:
+    """A file that Python runs, or the console script that pip has made."""
+
+    def __init__(self) -> None:
+        started = sys.argv[0]
+        self.is_python = started.endswith(PYTHON_FILES)
+        self.path = os.path.realpath(started if self.is_python else shutil.which(started) or started)
+
+    def words(self, python: str) -> list[str]:
+        """What runs it, without a shell."""
+        return [python, "-IS", self.path] if self.is_python else [self.path]
+
+    def command(self, python: str, inside: str = "") -> str:
+        """What runs it in a shell. `inside`: a path that begins with a variable of it."""
+        if inside:
+            script = '"{}"'.format(inside)
+        elif os.name == "nt":
+            script = '"{}"'.format(self.path.replace("\\", "/"))
+        else:
+            script = shlex.quote(self.path)
+        return "{} -IS {}".format(python, script) if self.is_python else script

@@ -1,0 +1,63 @@
+"""Small files of one's own: what the hub said of a token, what a session was told."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+
+from ctxhub_client.process import log
+from ctxhub_client.values import read_json
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ctxhub_client.values import Json
+
+STATE_KEPT_SECONDS = 7 * 86_400
+
+MOST_STATE_BYTES = 1_000_000
+
+
+class Store:
+    """Small JSON files in the user's cache. What cannot be read or written counts as absent."""
+
+    def __init__(self) -> None:
+        home = os.path.expanduser("~")
+        base = os.environ.get("LOCALAPPDATA") if os.name == "nt" else os.environ.get("XDG_CACHE_HOME")
+        self.folder = os.path.join(base or os.path.join(home, ".cache"), "ctxhub-hooks")
+
+    def read(self, name: str) -> Json:
+        try:
+            with open(os.path.join(self.folder, name), "rb") as file:
+                return read_json(file.read(MOST_STATE_BYTES))
+        except OSError:
+            return {}
+
+    def write(self, name: str, values: Json) -> bool:
+        path = os.path.join(self.folder, name)
+        temporary = "{}.{}".format(path, os.getpid())
+        try:
+            os.makedirs(self.folder, 0o700, exist_ok=True)
+            with open(temporary, "w", encoding="utf-8") as file:
+                json.dump(values, file)
+            os.replace(temporary, path)
+        except OSError as error:
+            log("cache:", error)
+            return False
+        return True
+
+    def clean(self) -> None:
+        """Delete what has not been written for a week."""
+        oldest = time.time() - STATE_KEPT_SECONDS
+        try:
+            for entry in os.scandir(self.folder):
+                if entry.stat().st_mtime < oldest:
+                    os.unlink(entry.path)
+        except OSError as error:
+            log("cache:", error)
+
+
+def digest(*parts: str) -> str:
+    import hashlib
+
+    return hashlib.sha256("\0".join(parts).encode("utf-8", "replace")).hexdigest()[:24]
