@@ -184,7 +184,8 @@ def test_hooks_may_be_for_all_projects(repository: Workplace) -> None:
     for target, name in (("claude-code", ".claude/settings.json"), ("codex", ".codex/hooks.json")):
         install(repository, target, "--user")
         path = repository.folder / "home" / name
-        assert str(repository.repository / ".ctxhub") in path.read_text()
+        launcher = repository.folder / "home" / ".local" / "share" / "ctxhub" / "ctxhub.py"
+        assert str(launcher) in path.read_text()
         install(repository, target, "--user", command="uninstall")
         assert not path.exists()
 

@@ -17,7 +17,7 @@ from tests.integrations.hook import PACKAGE, ROOT, STUB, Workplace, copy_package
 FOLDER = ROOT / "integrations" / "claude-code"
 PLUGIN = FOLDER / "plugin"
 MODULES = sorted(PACKAGE.rglob("*.py"))
-MOST_MODULES, MOST_LINES = 15, 250
+MOST_MODULES, MOST_LINES = 14, 250
 
 
 def read(path: Any) -> Any:

@@ -7,9 +7,10 @@ Connects coding agents to a ctxhub server: run by the hooks of their clients, an
                                     reads JSON from stdin
     ctxhub codex-notify JSON        the program that Codex notifies after each turn
     ctxhub pre-commit [FILE..]      refuses staged files under another agent's exclusive lease
+    ctxhub install                  unpacks this program into your data folder, from where it starts fastest
     ctxhub install WHAT             claude-code, cursor, codex, agents-md or pre-commit; in the repository of
                                     the working directory
-    ctxhub uninstall WHAT           removes what install added, and nothing else
+    ctxhub uninstall [WHAT]         removes what install added, and nothing else
     ctxhub --version                the release, and the beginning of the digest of its files
 
     install options: --user (claude-code, codex: for all your projects), --approve (claude-code, codex: the

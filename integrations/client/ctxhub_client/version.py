@@ -6,7 +6,7 @@ import hashlib
 import os
 
 RELEASE = "0.1.0"
-# What the archive says of itself.
+# What the archive says of itself, and what follows from the sources.
 BUILT = "built.py"
 
 
@@ -14,27 +14,47 @@ def version() -> str:
     try:
         from ctxhub_client.built import VERSION  # type: ignore[import-not-found,unused-ignore]
     except ImportError:
-        return version_of(own_files())
+        return version_of(own_sources())
     return str(VERSION)
 
 
-def version_of(files: dict[str, bytes]) -> str:
+def version_of(sources: dict[str, bytes]) -> str:
     """A local version of PEP 440, of files by their names: 0.1.0+1a2b3c4d."""
-    found = hashlib.sha256()
-    for name, content in sorted(files.items()):
-        found.update("{}\0{}\0".format(name, len(content)).encode() + content)
-    return "{}+{}".format(RELEASE, found.hexdigest()[:8])
+    digest = hashlib.sha256()
+    for name, content in sorted(sources.items()):
+        digest.update("{}\0{}\0".format(name, len(content)).encode() + content)
+    return "{}+{}".format(RELEASE, digest.hexdigest()[:8])
 
 
-def own_files() -> dict[str, bytes]:
+def built_module() -> str:
+    """What an archive, and what is unpacked of one, has in `built.py`."""
+    return '"""Written when the archive was built."""\n\nVERSION = "{}"\n'.format(version())
+
+
+def own_sources() -> dict[str, bytes]:
     """The modules of the package, by their paths in it, with lines that end alike on each system."""
     top = os.path.dirname(os.path.abspath(__file__))
+    archive, name = os.path.split(top)
+    found = read_archive(archive, name + "/") if os.path.isfile(archive) else read_folder(top)
+    return {
+        path: content.replace(b"\r\n", b"\n")
+        for path, content in found.items()
+        if path.endswith(".py") and path != BUILT
+    }
+
+
+def read_archive(archive: str, top: str) -> dict[str, bytes]:
+    import zipfile
+
+    with zipfile.ZipFile(archive) as file:
+        return {name[len(top) :]: file.read(name) for name in file.namelist() if name.startswith(top)}
+
+
+def read_folder(top: str) -> dict[str, bytes]:
     files = {}
     for folder, _, names in os.walk(top):
         for name in names:
-            if name.endswith(".py") and name != BUILT:
-                path = os.path.join(folder, name)
-                with open(path, "rb") as file:
-                    content = file.read().replace(b"\r\n", b"\n")
-                files[os.path.relpath(path, top).replace(os.sep, "/")] = content
+            path = os.path.join(folder, name)
+            with open(path, "rb") as file:
+                files[os.path.relpath(path, top).replace(os.sep, "/")] = file.read()
     return files

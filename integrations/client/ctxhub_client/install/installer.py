@@ -52,7 +52,14 @@ class Installer:
         self.inside = path_below(self.top, self.program.path) if self.program.is_python else ""
 
     def run(self) -> str:
-        return str(getattr(self, self.options.what.replace("-", "_"))())
+        said = [self.program.unpack()] if self._moves() else []
+        return "\n".join([*said, getattr(self, self.options.what.replace("-", "_"))()])
+
+    def _moves(self) -> bool:
+        """Whether clients are to run an archive that may lie anywhere, and is compiled at each run."""
+        is_run = self.options.what in ("claude-code", "codex", "pre-commit")
+        is_shared = self.inside and not self.options.user
+        return self.program.is_archive and is_run and not (is_shared or self.is_removing)
 
     def claude_code(self) -> str:
         if self.options.user:

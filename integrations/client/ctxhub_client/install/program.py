@@ -7,6 +7,8 @@ import shlex
 import shutil
 import sys
 
+from ctxhub_client.install.unpacking import unpack
+
 PYTHON_FILES = (".py", ".pyz")
 
 
@@ -16,7 +18,14 @@ class Program:
     def __init__(self) -> None:
         started = sys.argv[0]
         self.is_python = started.endswith(PYTHON_FILES)
+        self.is_archive = started.endswith(".pyz")
         self.path = os.path.realpath(started if self.is_python else shutil.which(started) or started)
+
+    def unpack(self) -> str:
+        """Let the files of clients name the program in the user's data folder. Returns what was done."""
+        self.path, was_written = unpack()
+        self.is_python = True
+        return "{}: {}.".format(self.path, "written" if was_written else "nothing to change")
 
     def words(self, python: str) -> list[str]:
         """What runs it, without a shell."""
