@@ -1,10 +1,11 @@
-"""URLs of the admin, invitations, the REST API and the health checks. asgi.py serves `/mcp`."""
+"""URLs of the admin, invitations, the client, the REST API and the health checks. asgi.py serves `/mcp`."""
 
 from django.contrib import admin
 from django.urls import include, path, re_path
 from django.views.decorators.http import require_GET
 from django.views.generic import RedirectView
 
+from ctxhub.connect import views as connect
 from ctxhub.console import joining, named_views, palette, search_page
 from ctxhub.console.needs import live
 from ctxhub.health import healthz, readyz
@@ -20,6 +21,9 @@ urlpatterns = [
     path("admin/", admin.site.urls),
     path("invitation/", joining.show, name="invitation"),
     path("invitation/<str:secret>/", joining.follow_link, name="invitation_link"),
+    path("connect/", connect.page, name="connect"),
+    path("connect/ctxhub.pyz", connect.program, name="client_archive"),
+    path("connect/ctxhub.pyz.sha256", connect.checksum, name="client_checksum"),
     path("api/", include("ctxhub.api_urls")),
     re_path(r"^[aA][pP][iI](?:/|$)", unknown_address),
     path("healthz", healthz),

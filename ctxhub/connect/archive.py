@@ -47,10 +47,13 @@ def build_archive(folder: Path) -> Archive:
 
 def read_sources(folder: Path) -> dict[str, bytes]:
     """The modules by their paths, with lines that end alike whichever system the checkout is for."""
-    found = {
-        file.relative_to(folder).as_posix(): file.read_bytes().replace(b"\r\n", b"\n")
-        for file in folder.rglob("*.py")
-    }
+    try:
+        found = {
+            file.relative_to(folder).as_posix(): file.read_bytes().replace(b"\r\n", b"\n")
+            for file in folder.rglob("*.py")
+        }
+    except OSError as error:
+        raise NoClient(f"The sources of the client cannot be read: {error}.") from error
     if "__main__.py" not in found:
         raise NoClient(f"The sources of the client are not at {folder}.")
     return found

@@ -18,7 +18,7 @@ import pytest
 from tests.core.command_line import Server, installation
 from tests.integrations.claude_code import QUIET, installed_client, make_patient
 from tests.integrations.codex import EVERYWHERE, TRUSTING, asking, installed_codex
-from tests.integrations.hook import PATIENT, ROOT, Workplace, put_archive
+from tests.integrations.hook import ROOT, Workplace
 from tests.integrations.model_stand_in import Block, StandIn, standing_in, text, use
 from tests.integrations.responses_stand_in import ResponsesHandler, patch
 
@@ -27,6 +27,8 @@ pytestmark = [pytest.mark.one_engine, pytest.mark.needs_npm]
 # One client's whole session within the other's, on a busy machine.
 SECONDS_TO_RUN = 600
 KEY = "api/auth/method"
+GETTING = "cd ~ && curl -fsSO $CTXHUB_URL/connect/ctxhub.pyz && python3 ctxhub.pyz install"
+CLIENT = "python3 ~/.local/share/ctxhub/ctxhub.py"
 
 
 @dataclass
@@ -135,12 +137,12 @@ def stranger(request: Any, tmp_path: Path, django_db_setup: None) -> Iterator[St
         made.type(made.line_of("Claude Code"))
         made.trust()
         made.type(made.line_of("Codex"))
-        put_archive(workplace.repository / ".ctxhub", PATIENT)
-        made.type("python3 .ctxhub/ctxhub.pyz install claude-code --approve")
+        made.type(GETTING)
+        made.type(f"{CLIENT} install claude-code --approve")
         # Over stdio Codex would begin before its server has started.
         wait = "--wait" if request.param == "stdio" else ""
-        made.type(f"python3 .ctxhub/ctxhub.pyz install codex --approve {wait}")
-        make_patient(workplace.repository)
+        made.type(f"{CLIENT} install codex --approve {wait}")
+        make_patient(workplace.folder)
         yield made
 
 
@@ -227,14 +229,14 @@ def test_codex_deletes_only_where_it_was_installed_with_approve(stranger: Strang
     deletes = use("mcp__ctxhub__delete", refs=["memory:1"])
     add_memory = use("mcp__ctxhub__memory", action="add", title="CI", content="It needs Docker.")
     save = use("mcp__ctxhub__session", action="save", summary="Half done")
-    stranger.type("python3 .ctxhub/ctxhub.pyz uninstall codex")
-    stranger.type("python3 .ctxhub/ctxhub.pyz install codex --wait")
+    stranger.type(f"{CLIENT} uninstall codex")
+    stranger.type(f"{CLIENT} install codex --wait")
     stranger.codex.then(add_memory, save, deletes, text("Done."))
     stranger.ask_codex(sandbox="workspace-write")
     assert len(stranger.rows("memories/")) == 1
     assert "Half done" in {session["summary"] for session in stranger.rows("sessions/")}
 
-    stranger.type("python3 .ctxhub/ctxhub.pyz install codex --approve")
+    stranger.type(f"{CLIENT} install codex --approve")
     stranger.codex.then(deletes, text("Done."))
     stranger.ask_codex(sandbox="workspace-write")
     assert stranger.rows("memories/") == []
@@ -242,6 +244,6 @@ def test_codex_deletes_only_where_it_was_installed_with_approve(stranger: Strang
 
 def test_the_lines_used_are_those_of_the_quick_start() -> None:
     quick_start = (ROOT / "docs" / "quickstart.md").read_text()
-    assert "manage.py build_client --output .ctxhub/ctxhub.pyz" in quick_start
+    assert GETTING in quick_start
     for client in ("claude-code", "codex"):
-        assert f"python3 .ctxhub/ctxhub.pyz install {client}" in quick_start
+        assert f"{CLIENT} install {client}" in quick_start
