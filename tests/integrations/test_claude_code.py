@@ -313,7 +313,8 @@ def test_the_plugin_does_the_same(
     model.then(text("Done."))
     plugin = workplace.folder / "plugin"
     shutil.copytree(ROOT / "integrations" / "claude-code" / "plugin", plugin)
-    make_patient(plugin)
+    assert workplace.run("install", script=put_archive(workplace.folder)).code == 0
+    make_patient(workplace.folder)
     client.ask("Begin", "--plugin-dir", str(plugin))
     assert f"decision:{KEY}: " in model.shown(1)
     assert items(ben_rest, "sessions/", by="ada")
