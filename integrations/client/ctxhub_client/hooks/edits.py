@@ -19,10 +19,13 @@ def before_edit(event: Event) -> Json | None:
     paths = [path for path, _ in edited_files(event)]
     if mode == "off" or not paths:
         return None
+    check = event.hub.post("check/", dict(EXACT, paths=paths))
+    # Without `check`, an earlier hub is asked for its leases.
+    if check is None and event.hub.status != 404:
+        return None
     from ctxhub_client.hooks.checks import check_text
     from ctxhub_client.leases import denial, exclusive_leases
 
-    check = event.hub.post("check/", dict(EXACT, paths=paths))
     leases = exclusive_leases(event.hub, check, paths)
     if leases and mode == "deny":
         reason = denial(event.hub, paths, leases)
