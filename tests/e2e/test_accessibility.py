@@ -56,7 +56,7 @@ def addresses(project: Project) -> Iterator[str]:
     yield from (f"/admin/memory/decision/{decision}/", f"/admin/memory/decision/{decision}/change/")
     yield from ("/admin/memory/memory/", "/admin/tracking/lease/", "/admin/core/event/")
     yield from ("/admin/core/event/timeline/", "/admin/core/accesstoken/", "/admin/core/invitation/add/")
-    yield "/admin/core/accesstoken/add/?own=1"
+    yield from ("/admin/core/accesstoken/add/?own=1", "/connect/")
     yield from (f"/admin/core/project/{project.pk}/change/", "/admin/views/layer_summary/")
 
 

@@ -183,7 +183,7 @@ def copy_package(to: Path) -> None:
 
 
 def put_archive(folder: Path, limits: Limits = AS_SHIPPED) -> Path:
-    """The client as a hub serves it."""
+    """The client as a hub serves it, or with other limits: for tests that ask a hub."""
     folder.mkdir(parents=True, exist_ok=True)
     file = folder / NAME
     built = client_archive()

@@ -106,10 +106,13 @@ def test_each_python_runs_it(at_stub: Workplace, version: str, monkeypatch: pyte
     if (python := hook.older_python(version)) is None:
         pytest.skip(f"Python {version} is not installed")
     monkeypatch.setattr(hook, "PYTHON", python)
-    own = put_archive(at_stub.folder)
-    run = at_stub.run("hook", "claude", stdin=at_stub.input("session_start_startup"), script=own)
+    patient = put_archive(at_stub.folder / "patient", at_stub.limits)
+    run = at_stub.run("hook", "claude", stdin=at_stub.input("session_start_startup"), script=patient)
     assert run.context
-    assert at_stub.run("--version", script=own).out == f"ctxhub {client_archive().version}\n"
+    assert (
+        at_stub.run("--version", script=put_archive(at_stub.folder)).out
+        == f"ctxhub {client_archive().version}\n"
+    )
 
 
 def test_a_command_writes_it(tmp_path: Path, capsys: Any) -> None:

@@ -16,7 +16,7 @@ from ctxhub.connect import archive
 from ctxhub.connect.archive import client_archive
 from ctxhub.middleware import STRICT
 from tests.hub import LiveHub
-from tests.integrations.hook import ROOT, Workplace
+from tests.integrations.hook import PACKAGE, ROOT, Workplace
 
 PAGE, PROGRAM, CHECKSUM = (reverse(name) for name in ("connect", "client_archive", "client_checksum"))
 ALL = (PAGE, PROGRAM, CHECKSUM)
@@ -144,6 +144,7 @@ def test_the_lines_of_the_page_install_hooks_that_ask_this_hub(
     )
     launcher = workplace.folder / "home" / ".local" / "share" / "ctxhub" / "ctxhub.py"
     assert str(launcher) in (workplace.repository / ".claude" / "settings.local.json").read_text()
+    workplace.limits.put_into(launcher.parent / client_archive().version / PACKAGE.name)
     run = workplace.run("hook", "claude", stdin=workplace.input("session_start_startup"), script=launcher)
     assert run.context
 

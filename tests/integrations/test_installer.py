@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from ctxhub.connect.archive import NAME, client_archive
+from ctxhub.connect.archive import NAME
 from tests.integrations import hook
 from tests.integrations.hook import Run, Workplace, program, put_archive
 
@@ -29,7 +29,7 @@ EVENTS = {
 @pytest.fixture
 def repository(workplace: Workplace) -> Workplace:
     """A repository that contains the program, as a team would share it."""
-    put_archive(workplace.repository / ".ctxhub")
+    put_archive(workplace.repository / ".ctxhub", workplace.limits)
     return workplace
 
 
@@ -498,6 +498,7 @@ def test_an_unknown_client_is_refused(repository: Workplace) -> None:
 
 
 def test_the_file_itself_is_not_changed(repository: Workplace) -> None:
+    before = own_script(repository).read_bytes()
     for target in TARGETS:
         install(repository, target)
-    assert own_script(repository).read_bytes() == client_archive().content
+    assert own_script(repository).read_bytes() == before

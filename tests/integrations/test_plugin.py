@@ -80,19 +80,19 @@ def test_one_command_runs_on_every_event_but_the_first_says_more() -> None:
 
 
 def test_the_unpacked_client_is_run(bare: Workplace) -> None:
-    assert bare.run("install", script=put_archive(bare.folder)).code == 0
+    assert bare.run("install", script=put_archive(bare.folder, bare.limits)).code == 0
     assert "additionalContext" in run(bare, START).out
     assert run(bare, EDIT) == SILENT
 
 
 def test_the_unpacked_client_is_found_in_another_data_folder(bare: Workplace) -> None:
     bare.variables["XDG_DATA_HOME"] = str(bare.folder / "my data")
-    assert bare.run("install", script=put_archive(bare.folder)).code == 0
+    assert bare.run("install", script=put_archive(bare.folder, bare.limits)).code == 0
     assert "additionalContext" in run(bare, START).out
 
 
 def test_the_command_that_pip_has_installed_is_run(bare: Workplace) -> None:
-    script = shlex.quote(str(put_archive(bare.folder)))
+    script = shlex.quote(str(put_archive(bare.folder, bare.limits)))
     program(bare.folder / "bin", "ctxhub", f'exec python3 -IS {script} "$@"')
     assert "additionalContext" in run(bare, START).out
 
@@ -121,7 +121,7 @@ def test_all_of_the_input_is_read_without_a_client(bare: Workplace) -> None:
 
 @pytest.mark.parametrize("event", [START, EDIT])
 def test_without_python_nothing_is_said(bare: Workplace, event: tuple[str, str]) -> None:
-    assert bare.run("install", script=put_archive(bare.folder)).code == 0
+    assert bare.run("install", script=put_archive(bare.folder, bare.limits)).code == 0
     (bare.folder / "bin" / "python3").unlink()
     assert run(bare, event) == SILENT
 
@@ -136,7 +136,7 @@ def test_windows_has_its_own_folder_and_name_of_python(bare: Workplace) -> None:
     """In Git Bash, which runs the hooks there."""
     data = bare.folder / "AppData"
     bare.variables["XDG_DATA_HOME"] = str(data)
-    assert bare.run("install", script=put_archive(bare.folder)).code == 0
+    assert bare.run("install", script=put_archive(bare.folder, bare.limits)).code == 0
     del bare.variables["XDG_DATA_HOME"]
     os.rename(bare.folder / "bin" / "python3", bare.folder / "bin" / "python")
     assert "additionalContext" in run(bare, START, LOCALAPPDATA=str(data)).out

@@ -94,8 +94,8 @@ def test_two_at_once_leave_one_whole_version(workplace: Workplace, archive: Path
     assert workplace.run("--version", script=launcher(workplace)).code == 0
 
 
-def test_hooks_name_what_is_unpacked_and_not_the_download(at_stub: Workplace, archive: Path) -> None:
-    install(at_stub, archive, "claude-code")
+def test_hooks_name_what_is_unpacked_and_not_the_download(at_stub: Workplace) -> None:
+    install(at_stub, put_archive(at_stub.folder / "downloads", at_stub.limits), "claude-code")
     settings = json.loads((at_stub.repository / ".claude" / "settings.local.json").read_text())
     command = settings["hooks"]["Stop"][0]["hooks"][0]["command"]
     assert command == f"python3 -IS {launcher(at_stub)} hook claude"
