@@ -14,7 +14,10 @@ import json
 import os
 import sys
 
-COMMANDS = ("hook", "codex-notify", "pre-commit", "install", "uninstall", "--version", "-h", "--help", "help")
+COMMANDS = (
+    *("hook", "codex-notify", "pre-commit", "install", "uninstall", "upgrade"),
+    *("--version", "-h", "--help", "help"),
+)
 ALONE = (
     "ctxhub_hook.py is no longer the whole program. Get ctxhub.pyz from the page /connect/ of your hub, "
     "and run: python3 ctxhub.pyz install"

@@ -60,6 +60,10 @@ def run_command(command: str, arguments: list[str]) -> int:
         from ctxhub_client.install.command import run_installer
 
         return run_installer(command, arguments)
+    if command == "upgrade":
+        from ctxhub_client.install.upgrade import run_upgrade
+
+        return run_upgrade()
     if command == "--version":
         from ctxhub_client.version import version
 

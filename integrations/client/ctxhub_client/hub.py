@@ -176,14 +176,8 @@ class Hub:
     def _connected(self) -> Any:
         if self.connection is not None:
             return self.connection
-        from http.client import HTTPConnection, HTTPSConnection
-        from urllib.parse import urlsplit
-
-        parts = urlsplit(self.url)
-        self.prefix = re.sub(r"(/mcp|/api/v1)?/*$", "", parts.path)
-        kind = HTTPSConnection if parts.scheme == "https" else HTTPConnection
         timeout = max(0.1, min(SILENCE_SECONDS, remaining_seconds()))
-        self.connection = kind(parts.hostname or "", parts.port, timeout=timeout)
+        self.connection, self.prefix = open_connection(self.url, timeout)
         return self.connection
 
     def _headers(self, accept: str) -> dict[str, Any]:
@@ -200,3 +194,14 @@ class Hub:
         if self.session:
             headers["Ctxhub-Session"] = self.session
         return headers
+
+
+def open_connection(url: str, seconds: float) -> tuple[Any, str]:
+    """A connection to a hub, and the path below which it is served."""
+    from http.client import HTTPConnection, HTTPSConnection
+    from urllib.parse import urlsplit
+
+    parts = urlsplit(url)
+    kind = HTTPSConnection if parts.scheme == "https" else HTTPConnection
+    prefix = re.sub(r"(/mcp|/api/v1)?/*$", "", parts.path)
+    return kind(parts.hostname or "", parts.port, timeout=seconds), prefix
