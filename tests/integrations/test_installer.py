@@ -180,6 +180,23 @@ def test_a_program_outside_of_the_repository_is_for_this_machine_alone(workplace
     assert not (workplace.repository / ".claude" / "settings.json").exists()
 
 
+def test_hooks_that_the_repository_shares_already_are_told_of(repository: Workplace) -> None:
+    told = "settings.json has hooks of ctxhub as well, and both would run"
+    assert told not in install(repository, "claude-code").out
+    outside = program(hook.PYTHON, repository.limits)
+    assert told in repository.run("install", "claude-code", script=outside).out
+    assert told not in repository.run("uninstall", "claude-code", script=outside).out
+    install(repository, "claude-code", command="uninstall")
+    assert told not in repository.run("install", "claude-code", script=outside).out
+
+
+def test_shared_settings_of_another_form_are_not_asked(workplace: Workplace) -> None:
+    path = workplace.repository / ".claude" / "settings.json"
+    path.parent.mkdir()
+    path.write_text("{")
+    assert "has hooks" not in install(workplace, "claude-code").out
+
+
 def test_hooks_may_be_for_all_projects(repository: Workplace) -> None:
     for target, name in (("claude-code", ".claude/settings.json"), ("codex", ".codex/hooks.json")):
         install(repository, target, "--user")

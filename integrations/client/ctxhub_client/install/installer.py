@@ -72,8 +72,24 @@ class Installer:
         said = self._hooks(
             path, CLAUDE_EVENTS, self._command("${CLAUDE_PROJECT_DIR}") + " hook claude", self._permit
         )
+        said += self._say_shared(path)
         is_offered = not (self.is_removing or self.options.approve)
         return said + "\nWith --approve it uses the hub's tools unasked." if is_offered else said
+
+    def _say_shared(self, path: str) -> str:
+        """A line if the settings that the repository shares have our hooks as well."""
+        shared = os.path.join(self.top, ".claude", "settings.json")
+        if path == shared or self.is_removing:
+            return ""
+        try:
+            hooks = read_settings(read_file(shared), shared).get("hooks", {})
+            if hooks == without_own(hooks, shared):
+                return ""
+        except Refused:
+            return ""
+        return (
+            "\n{} has hooks of ctxhub as well, and both would run: take them out there, or uninstall these."
+        ).format(shared)
 
     def codex(self) -> str:
         home = os.environ.get("CODEX_HOME") or os.path.expanduser(os.path.join("~", ".codex"))
