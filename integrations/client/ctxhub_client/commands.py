@@ -64,6 +64,10 @@ def run_command(command: str, arguments: list[str]) -> int:
         from ctxhub_client.install.upgrade import run_upgrade
 
         return run_upgrade()
+    if command == "mcp":
+        from ctxhub_client.bridge.run import run_bridge
+
+        run_bridge()
     if command == "--version":
         from ctxhub_client.version import version
 
