@@ -1,0 +1,121 @@
+"""The bridge as a process of its own, between real clients and a real hub."""
+
+import json
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+from mcp import Client, StdioServerParameters
+
+from ctxhub.core.accounts.access_tokens import create_token
+from ctxhub.core.models import Project
+from tests.hub import LiveHub, McpClient, RestClient
+from tests.integrations.hook import PACKAGE, PYTHON
+from tests.mcp.test_sdk_client import VERSIONS, work
+from tests.stdio import LEGACY, StdioClient
+from tests.timing import wait_until
+
+pytestmark = pytest.mark.one_engine
+
+COMMAND = [PYTHON, "-IS", str(PACKAGE), "mcp"]
+MOST_KIB = 16 * 1024
+
+
+@contextmanager
+def bridge(hub: LiveHub, token: str, **variables: str) -> Iterator[StdioClient]:
+    environment = {"CTXHUB_URL": hub.url, "CTXHUB_TOKEN": token, **variables}
+    pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with subprocess.Popen(COMMAND, env=environment, cwd="/", **pipes) as process:
+        try:
+            yield StdioClient(process)
+        finally:
+            process.kill()
+
+
+@pytest.mark.parametrize("mode", VERSIONS)
+def test_the_sdks_client_works_through_it(hub: LiveHub, ada_token: str, mode: Any) -> None:
+    environment = {"CTXHUB_URL": hub.url, "CTXHUB_TOKEN": ada_token}
+    started = StdioServerParameters(command=COMMAND[0], args=COMMAND[1:], env=environment)
+
+    async def session() -> None:
+        async with Client(started, mode=mode) as client:
+            assert client.protocol_version == VERSIONS[mode]
+            await work(client)
+
+    anyio.run(session)
+
+
+def test_answers_are_those_of_http(hub: LiveHub, ada_token: str, ada_mcp: McpClient) -> None:
+    with bridge(hub, ada_token) as client:
+        assert client.start() == ada_mcp.rpc("initialize", LEGACY)["result"]
+        assert client.tools() == ada_mcp.rpc("tools/list")["result"]["tools"]
+        client.call("decision", "set", key="api/auth", value="JWT – 効\u2028")
+        arguments = {"action": "get", "key": "api/auth"}
+        assert client.result("decision", arguments) == ada_mcp.result("decision", arguments)
+        assert client.request("no/such")["error"]["code"] == -32601
+        out, err, code = client.finish()
+    assert (out, err, code) == (b"", b"", 0)
+
+
+def test_windows_are_sessions_of_their_own(hub: LiveHub, ada_token: str, ada_rest: RestClient) -> None:
+    with (
+        bridge(hub, ada_token, CLAUDE_CODE_SESSION_ID="one") as one,
+        bridge(hub, ada_token, CLAUDE_CODE_SESSION_ID="two") as two,
+    ):
+        one.start()
+        two.start()
+        held = one.call("file", "lease", paths=["src/a.py"], exclusive=True, reason="Mine.")
+        refused = two.call("file", "lease", paths=["src/a.py"], exclusive=True, reason="Mine, too.")
+        assert refused["error"] == "conflict"
+        assert "claude-one" in refused["message"]
+        again = one.call("file", "lease", paths=["src/a.py"], exclusive=True, reason="Still mine.")
+        assert again["lease_id"] == held["lease_id"]
+    [row] = ada_rest.get("leases/").body["items"]
+    assert row["session"] == "claude-one"
+
+
+def test_an_agent_is_named(hub: LiveHub, apollo: Project, ada_rest: RestClient) -> None:
+    token = create_token(project=apollo, name="shared", scopes=["read", "write"])
+    with bridge(hub, token.secret, CTXHUB_AGENT="zoë") as client:
+        client.start()
+        client.call("decision", "set", key="k", value="x")
+    assert ada_rest.get("decisions/k/").body["agent"] == "zoë"
+
+
+def test_a_waiting_call_ends_when_it_is_cancelled(hub: LiveHub, ada_token: str, ben_mcp: McpClient) -> None:
+    with bridge(hub, ada_token) as client:
+        client.start()
+        client.write(call(70, "hub", action="wait", wait_seconds=60))
+        client.write(call(71, "hub", action="wait", wait_seconds=60))
+        cancel = {"method": "notifications/cancelled", "params": {"requestId": 70}}
+        client.write(json.dumps({"jsonrpc": "2.0", **cancel}).encode())
+        assert client.call("decision", "get", key="k") == {"found": False, "similar": []}
+        ben_mcp.call("decision", "set", key="k", value="x")
+        assert client.read()["id"] == 71
+
+
+def call(request_id: int, tool: str, **arguments: Any) -> bytes:
+    params = {"name": tool, "arguments": arguments}
+    return json.dumps({"jsonrpc": "2.0", "id": request_id, "method": "tools/call", "params": params}).encode()
+
+
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="reads the memory in /proc")
+def test_it_takes_little_memory(hub: LiveHub, ada_token: str) -> None:
+    with bridge(hub, ada_token) as client:
+        client.start()
+        client.tools()
+        client.call("hub", "stats")
+        status = Path(f"/proc/{client.process.pid}/status")
+        wait_until(lambda: "VmHWM" in status.read_text())
+        [peak] = [line for line in status.read_text().splitlines() if line.startswith("VmHWM")]
+    assert int(peak.split()[1]) <= MOST_KIB
+
+
+def test_a_token_that_is_refused_is_told(hub: LiveHub, apollo: Project) -> None:
+    with bridge(hub, "wrong") as client:
+        error = client.request("initialize", LEGACY)["error"]
+    assert "token" in error["message"]
