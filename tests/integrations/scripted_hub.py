@@ -32,7 +32,7 @@ class Request:
 
 
 def answers(request: Request) -> None:
-    request.answer(said=request.message["method"])
+    request.answer(said=request.message.get("method"))
 
 
 def closes(_: Request) -> str:
@@ -89,8 +89,8 @@ class ScriptedHub:
                 while (header := file.readline().decode("latin-1").strip()) != "":
                     name, _, value = header.partition(": ")
                     headers[name.lower()] = value
-                body = file.read(int(headers["content-length"]))
-                request = Request(line, first.split()[1].decode(), headers, json.loads(body))
+                body = file.read(int(headers.get("content-length", 0)))
+                request = Request(line, first.split()[1].decode(), headers, json.loads(body or b"{}"))
                 self.got.append(request)
                 act = self.acts.pop(0) if self.acts else answers
                 if act(request) == CLOSES:

@@ -9,6 +9,7 @@ from typing import Any
 
 import anyio
 import pytest
+from django.conf import settings
 from mcp import Client, StdioServerParameters
 
 from ctxhub.core.accounts.access_tokens import create_token
@@ -27,7 +28,7 @@ MOST_KIB = 16 * 1024
 
 @contextmanager
 def bridge(hub: LiveHub, token: str, **variables: str) -> Iterator[StdioClient]:
-    environment = {"CTXHUB_URL": hub.url, "CTXHUB_TOKEN": token, **variables}
+    environment = {"CTXHUB_URL": hub.url, "CTXHUB_TOKEN": token, "HOME": str(settings.VAR_DIR), **variables}
     pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
     with subprocess.Popen(COMMAND, env=environment, cwd="/", **pipes) as process:
         try:
@@ -37,8 +38,8 @@ def bridge(hub: LiveHub, token: str, **variables: str) -> Iterator[StdioClient]:
 
 
 @pytest.mark.parametrize("mode", VERSIONS)
-def test_the_sdks_client_works_through_it(hub: LiveHub, ada_token: str, mode: Any) -> None:
-    environment = {"CTXHUB_URL": hub.url, "CTXHUB_TOKEN": ada_token}
+def test_the_sdks_client_works_through_it(hub: LiveHub, ada_token: str, tmp_path: Path, mode: Any) -> None:
+    environment = {"CTXHUB_URL": hub.url, "CTXHUB_TOKEN": ada_token, "HOME": str(tmp_path)}
     started = StdioServerParameters(command=COMMAND[0], args=COMMAND[1:], env=environment)
 
     async def session() -> None:

@@ -5,6 +5,7 @@ import os
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -73,7 +74,8 @@ def hub() -> Iterator[ScriptedHub]:
 
 
 @pytest.fixture
-def client(hub: ScriptedHub, monkeypatch: pytest.MonkeyPatch) -> Iterator[Ends]:
+def client(hub: ScriptedHub, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Ends]:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
     for name in ("CTXHUB_AGENT", "CTXHUB_SESSION", "CLAUDE_CODE_SESSION_ID"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("CTXHUB_URL", hub.url)

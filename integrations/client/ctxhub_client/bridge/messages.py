@@ -15,6 +15,7 @@ NOT_ANSWERED = -32000
 
 VERSION = "io.modelcontextprotocol/protocolVersion"
 REQUEST_ID = "ctxhub/request_id"
+TOOL_USE = "claudecode/toolUseId"
 CANCELLED = "notifications/cancelled"
 CALL = "tools/call"
 # The parameter that the header Mcp-Name repeats.
@@ -56,6 +57,11 @@ class Message:
         if self.is_batch:
             return False
         return self.method != CALL or isinstance(self._meta.get(REQUEST_ID), str)
+
+    @property
+    def tool_use(self) -> object:
+        """The client's own id of a call, which the hook before it is told, too; None if there is none."""
+        return self._meta.get(TOOL_USE)
 
     @property
     def cancels(self) -> Any:

@@ -12,9 +12,10 @@ import time
 from ctxhub_client.bridge.connections import Answer, Connections, Exchange, Lost, NotReached
 from ctxhub_client.bridge.lines import MOST_LINE_BYTES, LineTooLong, Pipes
 from ctxhub_client.bridge.messages import CALL, PARSE_ERROR, Message, compact, refusal
-from ctxhub_client.bridge.window import window_name
 from ctxhub_client.process import log
+from ctxhub_client.sessions import session_name
 from ctxhub_client.settings import access_token, address_problem, agent_name, hub_address
+from ctxhub_client.windows import Window
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ class Bridge:
         self._url = hub_address()
         self._problem = address_problem(self._url) or ("" if access_token() else UNCONFIGURED)
         self._connections = None if self._problem else Connections(self._url)
-        self._session = window_name()
+        self._window = Window(own_session())
         self._version = ""
         self._away_since = -AWAY_SECONDS
         self._waiting: queue.SimpleQueue[Request] = queue.SimpleQueue()
@@ -65,6 +66,7 @@ class Bridge:
                 self._take(line)
         with self._changed:
             self._changed.wait_for(lambda: not self._requests, SECONDS_TO_ANSWER)
+        self._window.close()
 
     def _take(self, line: bytes) -> None:
         try:
@@ -159,8 +161,8 @@ class Bridge:
         }
         if agent_name():
             headers["Ctxhub-Agent"] = agent_name().encode().decode("latin-1")
-        if self._session:
-            headers["Ctxhub-Session"] = self._session
+        if session := self._window.session(request.message.tool_use):
+            headers["Ctxhub-Session"] = session
         if self._version and request.message.method != "initialize":
             headers["Mcp-Protocol-Version"] = self._version
         headers.update(request.message.headers())
@@ -220,6 +222,12 @@ class Bridge:
     def _lost(self, message: Message, error: Lost) -> str:
         done = "It may have been done: look before you repeat it." if message.method == CALL else "Try again."
         return "The hub at {} did not answer ({}). {}".format(self._url, error, done)
+
+
+def own_session() -> str:
+    """What the client tells of it where it starts a server; "" if it tells nothing."""
+    named = os.environ.get("CTXHUB_SESSION", "").strip()
+    return named or session_name("claude", os.environ.get("CLAUDE_CODE_SESSION_ID", ""))
 
 
 def _is_message(value: object) -> bool:

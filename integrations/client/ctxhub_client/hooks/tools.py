@@ -24,10 +24,20 @@ SPEAKING = (
 def before_tool(event: Event) -> Json | None:
     called = re.match(HUB_TOOLS + r"(\w+)$", text_of(event.values, "tool_name"))
     if called:
+        tell_subagent(event)
         return name_session(event, called[1])
     from ctxhub_client.hooks.edits import before_edit
 
     return before_edit(event)
+
+
+def tell_subagent(event: Event) -> None:
+    """Let a call of a subagent be that of its part of the session, whatever it asks."""
+    tool_use = text_of(event.values, "tool_use_id")
+    if tool_use and event.session != event.window:
+        from ctxhub_client.windows import name_subagent
+
+        name_subagent(tool_use, event.session[len(event.window) + 1 :])
 
 
 def name_session(event: Event, tool: str) -> Json | None:

@@ -21,11 +21,19 @@ NUDGE_CHARACTERS = 1_000
 
 def start_session(event: Event) -> Json | None:
     event.forget_checks()
+    tell_bridge(event)
     if event.hub.problem:
         told = "ctxhub: " + event.hub.problem
         return dict(specific(event, additionalContext=told), systemMessage=told)
     begin(event)
     return context(event, event.hub.get_text("brief/", budget_tokens=BRIEF_TOKENS))
+
+
+def tell_bridge(event: Event) -> None:
+    """Let what the model asks the hub in this window be of the same session."""
+    from ctxhub_client.windows import begin_session
+
+    begin_session(event.window, goes_on=text_of(event.values, "source") not in ("", "startup"))
 
 
 def begin(event: Event) -> None:
@@ -53,6 +61,9 @@ def end_session(event: Event) -> None:
     if text_of(event.values, "reason") in GOING_ON:
         event.go_on_later()
     else:
+        from ctxhub_client import windows
+
+        windows.end_session(event.window)
         event.hub.post("leases/release/", {"all": True})
     from ctxhub_client.hooks.conversations import save_conversation
 
