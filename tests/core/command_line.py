@@ -5,11 +5,13 @@ import re
 import shutil
 import sqlite3
 import subprocess
+import sys
 import tempfile
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, nullcontext
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -73,15 +75,22 @@ class Installation:
         return _database_name(self.folder)
 
     @contextmanager
-    def serving(self, *arguments: str, logs: bool = True) -> Iterator["Server"]:
-        """A `serve` process with these arguments that already answers requests."""
+    def serving(self, *arguments: str, has_limits: bool = False) -> Iterator["Server"]:
+        """A `serve` process with these arguments that already answers requests.
+
+        With `has_limits` it inherits those of this process, which a fork of another one does not, and logs
+        nothing.
+        """
+        start: Callable[..., subprocess.Popen[str]] = partial(
+            preloaded.Forked, ["-c", *arguments], script=PATIENT_SERVE
+        )
+        if has_limits:
+            start = partial(subprocess.Popen, [sys.executable, "-c", PATIENT_SERVE, *arguments])
         with (self.folder / "stderr").open("w+") as errors:
-            process = preloaded.Forked(
-                ["-c", *arguments],
-                script=PATIENT_SERVE,
+            process = start(
                 env=self.environment,
                 stdout=subprocess.PIPE,
-                stderr=errors if logs else subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL if has_limits else errors,
                 text=True,
             )
         try:

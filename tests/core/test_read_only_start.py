@@ -198,7 +198,7 @@ def test_a_hub_that_started_read_only_reads_and_then_writes(ready: Installation,
     key = "-".join(["k", *options])
     with (
         nothing_can_be_written(ready) as make_writable,
-        ready.serving("--port", "0", *options, logs=False) as server,  # Not even a log.
+        ready.serving("--port", "0", *options, has_limits=True) as server,
     ):
         assert server.hub.rest(token, project="demo").get("decisions/").status == 200
         assert "error" not in server.hub.mcp(token).call("decision", "list")

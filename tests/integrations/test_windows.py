@@ -8,9 +8,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from ctxhub_client import windows
-from ctxhub_client.processes import Process, ancestors, machine, read_ps, read_stat
-from ctxhub_client.windows import Window, begin_session, end_session, name_subagent
+from ctxhub_client.windows import joining as windows
+from ctxhub_client.windows.joining import Window, begin_session, end_session, name_subagent
+from ctxhub_client.windows.processes import Process, ancestors, machine, read_ps, read_stat
 
 from tests.integrations.hook import PACKAGE, PYTHON, Workplace
 from tests.integrations.scripted_hub import scripted
@@ -201,8 +201,8 @@ def test_the_processes_of_this_machine() -> None:
     parent, *_ = ancestors()
     assert parent.id == os.getppid()
     assert machine()
-    code = f"import sys; sys.path.insert(0, {str(PACKAGE.parent)!r}); from ctxhub_client import processes; "
-    code += "print(next(processes.ancestors()).id)"
+    code = f"import sys; sys.path.insert(0, {str(PACKAGE.parent)!r})\n"
+    code += "from ctxhub_client.windows import processes\nprint(next(processes.ancestors()).id)"
     done = subprocess.run([PYTHON, "-IS", "-c", code], capture_output=True, text=True, check=True)
     assert int(done.stdout) == os.getpid()
 

@@ -15,7 +15,7 @@ from ctxhub_client.bridge.messages import CALL, PARSE_ERROR, Message, compact, r
 from ctxhub_client.process import log
 from ctxhub_client.sessions import session_name
 from ctxhub_client.settings import access_token, address_problem, agent_name, hub_address
-from ctxhub_client.windows import Window
+from ctxhub_client.windows.joining import Window
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

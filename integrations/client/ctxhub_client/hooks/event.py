@@ -70,7 +70,7 @@ class Event:
         return "" if is_late else text_of(before, "session")
 
     def window_file(self) -> str:
-        from ctxhub_client.processes import client_process
+        from ctxhub_client.windows.processes import client_process
 
         return "window-{}.json".format(digest(self.hub.file, client_process()))
 

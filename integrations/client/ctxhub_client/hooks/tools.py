@@ -35,7 +35,7 @@ def tell_subagent(event: Event) -> None:
     """Let a call of a subagent be that of its part of the session, whatever it asks."""
     tool_use = text_of(event.values, "tool_use_id")
     if tool_use and event.session != event.window:
-        from ctxhub_client.windows import name_subagent
+        from ctxhub_client.windows.joining import name_subagent
 
         name_subagent(tool_use, event.session[len(event.window) + 1 :])
 

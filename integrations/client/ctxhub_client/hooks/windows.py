@@ -31,7 +31,7 @@ def start_session(event: Event) -> Json | None:
 
 def tell_bridge(event: Event) -> None:
     """Let what the model asks the hub in this window be of the same session."""
-    from ctxhub_client.windows import begin_session
+    from ctxhub_client.windows.joining import begin_session
 
     begin_session(event.window, goes_on=text_of(event.values, "source") not in ("", "startup"))
 
@@ -61,9 +61,9 @@ def end_session(event: Event) -> None:
     if text_of(event.values, "reason") in GOING_ON:
         event.go_on_later()
     else:
-        from ctxhub_client import windows
+        from ctxhub_client.windows import joining
 
-        windows.end_session(event.window)
+        joining.end_session(event.window)
         event.hub.post("leases/release/", {"all": True})
     from ctxhub_client.hooks.conversations import save_conversation
 

@@ -11,16 +11,16 @@ import json
 import os
 
 from ctxhub_client.process import log
-from ctxhub_client.processes import LAUNCHERS, ancestors, finder, is_alive, machine
 from ctxhub_client.store import digest
 from ctxhub_client.values import number_of, read_json, text_of
+from ctxhub_client.windows.processes import LAUNCHERS, ancestors, finder, is_alive, machine
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Callable
 
-    from ctxhub_client.processes import Process
     from ctxhub_client.values import Json
+    from ctxhub_client.windows.processes import Process
 
     Find = Callable[[int], Process | None]
 

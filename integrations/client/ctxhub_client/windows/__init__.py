@@ -1,0 +1,1 @@
+"""The window that a hook or a bridge belongs to: the process of the client that runs it, and its session."""
