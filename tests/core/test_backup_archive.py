@@ -85,12 +85,22 @@ def test_no_changed_byte_is_taken_for_the_backup(whole: Path, at: int, changed: 
         archive = read_all(other)
     except BadBackup:
         return
-    # What is left: a name of the owner in a header, or a text of the manifest that a restore compares.
+    # What is left: a name of the owner in a header, or what a restore compares: a text of the manifest, the
+    # size of the unpacked database.
     own = read_all(whole)
-    assert archive.manifest.members == own.manifest.members
+    assert archive.manifest.members[KEY] == own.manifest.members[KEY]
+    database, own_database = (read.manifest.members[DATABASE] for read in (archive, own))
+    assert (database.bytes, database.sha256) == (own_database.bytes, own_database.sha256)
     assert [archive.read(name, at_most=10**6) for name in (KEY, DATABASE)] == [
         own.read(name, at_most=10**6) for name in (KEY, DATABASE)
     ]
+
+
+def test_a_size_of_the_key_that_it_cannot_have_is_refused(whole: Path) -> None:
+    other = whole.with_name("changed.tar")
+    other.write_bytes(whole.read_bytes().replace(b'"unpacked_bytes": 60', b'"unpacked_bytes": 70'))
+    with pytest.raises(BadBackup, match="damaged"):
+        read_all(other)
 
 
 @given(size=st.integers(0, 10_000))

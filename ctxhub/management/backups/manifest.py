@@ -93,7 +93,7 @@ def _checked(values: dict[str, Any]) -> Manifest:
     if engine not in DATABASES:
         raise ValueError("engine")
     members = {name: Member(**given) for name, given in values["members"].items()}
-    if [*members] != [KEY, DATABASES[engine]]:
+    if [*members] != [KEY, DATABASES[engine]] or members[KEY].unpacked_bytes != members[KEY].bytes:
         raise ValueError("members")
     tables = values["tables"]
     if not all(isinstance(name, str) and type(rows) is int and rows >= 0 for name, rows in tables.items()):
