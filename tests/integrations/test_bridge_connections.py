@@ -174,6 +174,29 @@ def test_the_window_and_the_agent_are_named(
     assert (hub.got[-1].headers["ctxhub-session"], hub.got[-1].headers.get("ctxhub-agent")) == expected
 
 
+@pytest.mark.parametrize(
+    ("said", "expected"),
+    [
+        ("claude-code", "claude"),
+        ("codex-mcp-client", "codex"),
+        ("cursor-vscode", "cursor"),
+        ("Visual Studio Code", "vscode"),
+        ("opencode", "opencode"),
+        ("An agent of mine!", "an-agent-of-mine"),
+    ],
+)
+def test_the_client_is_named_as_its_hooks_name_it(
+    client: Ends, hub: ScriptedHub, monkeypatch: pytest.MonkeyPatch, said: str, expected: str
+) -> None:
+    info = {"name": said, "version": "1"}
+    client.ask("initialize", {"protocolVersion": "2025-11-25", "clientInfo": info})
+    client.ask("tools/list")
+    client.ask("tools/list", {"_meta": {**LATER, "io.modelcontextprotocol/clientInfo": {"name": "other"}}})
+    monkeypatch.setenv("CTXHUB_AGENT", "ada")
+    client.ask("tools/list")
+    assert [sent.headers.get("ctxhub-client") for sent in hub.got] == [expected, expected, "other", None]
+
+
 def test_a_stream_is_passed_on_message_by_message(client: Ends, hub: ScriptedHub) -> None:
     progress = {"jsonrpc": "2.0", "method": "notifications/progress", "params": {"progress": 1}}
     sends_rest = threading.Event()

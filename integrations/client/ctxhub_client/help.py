@@ -1,12 +1,13 @@
 """What `--help` says."""
 
 HELP = """\
-Connects coding agents to a ctxhub server: run by the hooks of their clients, and installs those.
+Connects coding agents to a ctxhub server: run by the hooks of their clients, and as their MCP server.
 
     ctxhub hook [CLIENT]            a hook of claude (the default), which Cursor runs as well, or of codex:
                                     reads JSON from stdin
     ctxhub codex-notify JSON        the program that Codex notifies after each turn
     ctxhub pre-commit [FILE..]      refuses staged files under another agent's exclusive lease
+    ctxhub mcp                      an MCP server on stdio: passes messages to the hub, and its answers back
     ctxhub install                  unpacks this program into your data folder, from where it starts fastest
     ctxhub upgrade                  gets the program that the hub serves now, and unpacks that
     ctxhub install WHAT             claude-code, cursor, codex, agents-md or pre-commit; in the repository of

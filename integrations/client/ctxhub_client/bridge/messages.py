@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -14,10 +15,19 @@ PARSE_ERROR = -32700
 NOT_ANSWERED = -32000
 
 VERSION = "io.modelcontextprotocol/protocolVersion"
+CLIENT_INFO = "io.modelcontextprotocol/clientInfo"
 REQUEST_ID = "ctxhub/request_id"
 TOOL_USE = "claudecode/toolUseId"
 CANCELLED = "notifications/cancelled"
 CALL = "tools/call"
+# What clients say of themselves, and how their hooks and the lines of the hub call them.
+CLIENTS = (
+    ("claude", "claude"),
+    ("codex", "codex"),
+    ("cursor", "cursor"),
+    ("visual studio code", "vscode"),
+    ("vscode", "vscode"),
+)
 # The parameter that the header Mcp-Name repeats.
 NAMED = {CALL: "name", "prompts/get": "name", "resources/read": "uri"}
 
@@ -59,6 +69,13 @@ class Message:
         return self.method != CALL or isinstance(self._meta.get(REQUEST_ID), str)
 
     @property
+    def client(self) -> str:
+        """The name of the client, as its hooks have it, where it says who it is; else ""."""
+        info = self.params.get("clientInfo") if self.method == "initialize" else self._meta.get(CLIENT_INFO)
+        said = info.get("name") if isinstance(info, dict) else None
+        return client_name(said) if isinstance(said, str) else ""
+
+    @property
     def tool_use(self) -> object:
         """The client's own id of a call, which the hook before it is told, too; None if there is none."""
         return self._meta.get(TOOL_USE)
@@ -82,6 +99,14 @@ class Message:
         if isinstance(name, str):
             found["Mcp-Name"] = header(name)
         return found
+
+
+def client_name(said: str) -> str:
+    said = said.strip().lower()
+    for part, name in CLIENTS:
+        if part in said:
+            return name
+    return re.sub(r"[^\w.-]+", "-", said, flags=re.ASCII).strip("-")[:60]
 
 
 def header(text: str) -> str:

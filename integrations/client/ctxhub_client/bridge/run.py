@@ -49,7 +49,7 @@ class Bridge:
         self._problem = address_problem(self._url) or ("" if access_token() else UNCONFIGURED)
         self._connections = None if self._problem else Connections(self._url)
         self._window = Window(own_session())
-        self._version = ""
+        self._version = self._client = ""
         self._away_since = -AWAY_SECONDS
         self._waiting: queue.SimpleQueue[Request] = queue.SimpleQueue()
         self._requests: list[Request] = []
@@ -77,6 +77,7 @@ class Bridge:
         cancelled = message.cancels
         if cancelled is not None:
             self._cancel(cancelled)
+        self._client = message.client or self._client
         if message.expects_answer:
             self._start(Request(message))
         # Notifications say nothing that the hub, which keeps no state of a connection, would do.
@@ -161,6 +162,8 @@ class Bridge:
         }
         if agent_name():
             headers["Ctxhub-Agent"] = agent_name().encode().decode("latin-1")
+        elif self._client:
+            headers["Ctxhub-Client"] = self._client
         if session := self._window.session(request.message.tool_use):
             headers["Ctxhub-Session"] = session
         if self._version and request.message.method != "initialize":
