@@ -14,8 +14,10 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from ctxhub_client.hooks.commands import SLOW_SECONDS
 from ctxhub_client.hub import SILENCE_SECONDS
 from ctxhub_client.process import DEADLINE_SECONDS
+from ctxhub_client.shell.worktree import GIT_SECONDS
 
 from ctxhub.connect.archive import FOLDER, NAME, build_archive, client_archive
 from tests.timing import PATIENCE_SECONDS
@@ -35,15 +37,19 @@ INHERITED = ("PATH", "SYSTEMROOT", "TMPDIR", "LANG")
 
 @dataclass(frozen=True)
 class Limits:
-    """How long a hook runs at most, and waits for the hub. It gives up silently then."""
+    """How long a hook runs at most, waits for the hub, and for git. It gives up silently then."""
 
     deadline_seconds: float
     silence_seconds: float
+    git_seconds: float = GIT_SECONDS
+    slow_seconds: float = SLOW_SECONDS
 
     def put_into(self, package: Path) -> None:
         for module, name, seconds in (
             ("process", "DEADLINE_SECONDS", self.deadline_seconds),
             ("hub", "SILENCE_SECONDS", self.silence_seconds),
+            ("shell/worktree", "GIT_SECONDS", self.git_seconds),
+            ("hooks/commands", "SLOW_SECONDS", self.slow_seconds),
         ):
             file = package / f"{module}.py"
             source, found = re.subn(rf"(?m)^({name}) = .*$", rf"\1 = {seconds}", file.read_text())
@@ -52,7 +58,7 @@ class Limits:
 
 
 # On a busy machine a hook needs longer than it has: only tests of its limits keep them.
-PATIENT = Limits(2 * PATIENCE_SECONDS, 2 * PATIENCE_SECONDS)
+PATIENT = Limits(*[2 * PATIENCE_SECONDS] * 4)
 AS_SHIPPED = Limits(DEADLINE_SECONDS, SILENCE_SECONDS)
 # Notices a silence long before its deadline.
 QUICKLY_TIRED = Limits(2 * PATIENCE_SECONDS, 0.5)

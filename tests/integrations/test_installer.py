@@ -166,7 +166,7 @@ def test_every_event_runs_the_program_in_the_repository(repository: Workplace) -
     commands = {hook["command"] for groups in hooks.values() for group in groups for hook in group["hooks"]}
     assert commands == {'python3 -IS "${CLAUDE_PROJECT_DIR}/.ctxhub/ctxhub.pyz" hook claude'}
     assert hooks["PreToolUse"][0]["matcher"] == (
-        "Edit|Write|MultiEdit|NotebookEdit|mcp__(?:plugin_ctxhub_)?ctxhub__.*"
+        "Edit|Write|MultiEdit|NotebookEdit|Bash|PowerShell|mcp__(?:plugin_ctxhub_)?ctxhub__.*"
     )
 
 
@@ -211,7 +211,7 @@ def test_codex_gives_the_end_of_a_session_three_seconds(repository: Workplace) -
     assert "/hooks" in install(repository, "codex").out
     hooks = settings(repository, ".codex/hooks.json")["hooks"]
     assert hooks["SessionEnd"][0]["hooks"][0]["timeout"] == 3
-    assert hooks["PreToolUse"][0]["matcher"] == "apply_patch"
+    assert hooks["PreToolUse"][0]["matcher"] == "apply_patch|Bash"
     assert hooks["Stop"][0]["hooks"][0]["command"].endswith('/.ctxhub/ctxhub.pyz" hook codex')
 
 

@@ -22,7 +22,8 @@ Connects coding agents to a ctxhub server: run by the hooks of their clients, an
 
 Variables: CTXHUB_URL (default http://127.0.0.1:8000), CTXHUB_TOKEN, CTXHUB_AGENT (default: the client's own
 name, claude, codex or cursor; a token that is pinned to an agent speaks as that one), CTXHUB_ENFORCE=
-deny|warn|off (leases of others; default deny), CTXHUB_CAPTURE=1 (keeps lines of answers that begin with
+deny|warn|off (leases of others; default deny), CTXHUB_SHELL=each|stop|off (when to look for what commands
+write; default each), CTXHUB_CAPTURE=1 (keeps lines of answers that begin with
 "Decision:" or "Remember:"), CTXHUB_DEBUG=FILE (a log of what was asked and answered).
 
 Needs Python 3.8 or newer and nothing else. A hook ends within 5 seconds with exit code 0, whatever happens,

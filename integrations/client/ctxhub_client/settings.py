@@ -35,6 +35,12 @@ def enforcement() -> str:
     return mode if mode in ("warn", "off") else "deny"
 
 
+def shell_mode() -> str:
+    """When to look for what commands wrote: after each, at the end of a turn (stop), or never (off)."""
+    mode = _variable("CTXHUB_SHELL").lower()
+    return mode if mode in ("stop", "off") else "each"
+
+
 def _variable(name: str) -> str:
     return os.environ.get(name, "").strip()
 

@@ -46,6 +46,12 @@ class Store:
             return False
         return True
 
+    def remove(self, name: str) -> None:
+        try:
+            os.unlink(os.path.join(self.folder, name))
+        except OSError:
+            return
+
     def clean(self) -> None:
         """Delete what has not been written for a week."""
         oldest = time.time() - STATE_KEPT_SECONDS

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ctxhub_client.hooks.event import context, specific
 from ctxhub_client.hub import EXACT, MOST_PATHS
-from ctxhub_client.settings import enforcement
+from ctxhub_client.settings import enforcement, shell_mode
 from ctxhub_client.store import digest
 from ctxhub_client.values import dict_of, text_of
 
@@ -36,6 +36,7 @@ def before_edit(event: Event) -> Json | None:
 
 def after_edit(event: Event) -> None:
     edited = edited_files(event)
+    note_written(event, [path for path, _ in edited])
     if len(edited) == 1:
         path, change = edited[0]
         event.hub.post("changes/", dict(EXACT, path=path, change=change))
@@ -46,13 +47,23 @@ def after_edit(event: Event) -> None:
         event.hub.post("accesses/", dict(EXACT, path=path, access="edited"))
 
 
+def note_written(event: Event, paths: list[str]) -> None:
+    """So that no look at what commands wrote finds them again, in this window or another one."""
+    repository = event.project.repository
+    if repository is not None and paths and shell_mode() != "off":
+        from ctxhub_client.shell.claims import claim
+
+        claim(repository.top, paths)
+
+
 def edited_files(event: Event) -> list[tuple[str, str]]:
     """The files that a tool edits, as path and change."""
     asked = dict_of(event.values, "tool_input")
-    if text_of(event.values, "tool_name") == "apply_patch":
+    command = text_of(asked, "command", "input", "patch", "cmd")
+    if text_of(event.values, "tool_name") == "apply_patch" or command.lstrip().startswith("apply_patch"):
         from ctxhub_client.hooks.patches import patched_files
 
-        found = patched_files(text_of(asked, "command", "input", "patch"))
+        found = patched_files(command)
     else:
         created = text_of(dict_of(event.values, "tool_response"), "type") == "create"
         found = [(text_of(asked, "file_path", "path", "notebook_path"), "created" if created else "modified")]

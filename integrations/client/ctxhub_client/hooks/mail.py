@@ -18,6 +18,9 @@ def stop(event: Event) -> Json | None:
         from ctxhub_client.hooks.captures import capture
 
         capture(event)
+    from ctxhub_client.hooks.commands import end_turn
+
+    end_turn(event)
     if event.values.get("stop_hook_active"):
         return None
     urgent = [

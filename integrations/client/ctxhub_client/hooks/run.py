@@ -30,7 +30,7 @@ HANDLERS = {
     "SessionStart": ("windows", "start_session"),
     "UserPromptSubmit": ("windows", "submit_prompt"),
     "PreToolUse": ("tools", "before_tool"),
-    "PostToolUse": ("edits", "after_edit"),
+    "PostToolUse": ("tools", "after_tool"),
     "PreCompact": ("conversations", "save_conversation"),
     "SessionEnd": ("windows", "end_session"),
     "Stop": ("mail", "stop"),

@@ -26,9 +26,24 @@ def before_tool(event: Event) -> Json | None:
     if called:
         tell_subagent(event)
         return name_session(event, called[1])
+    from ctxhub_client.hooks.commands import before_command, is_shell
+
+    if is_shell(event):
+        return before_command(event)
     from ctxhub_client.hooks.edits import before_edit
 
     return before_edit(event)
+
+
+def after_tool(event: Event) -> Json | None:
+    from ctxhub_client.hooks.commands import after_command, is_shell
+
+    if is_shell(event):
+        return after_command(event)
+    from ctxhub_client.hooks.edits import after_edit
+
+    after_edit(event)
+    return None
 
 
 def tell_subagent(event: Event) -> None:

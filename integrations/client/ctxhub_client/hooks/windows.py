@@ -20,7 +20,10 @@ NUDGE_CHARACTERS = 1_000
 
 
 def start_session(event: Event) -> Json | None:
+    from ctxhub_client.shell.claims import forget_old
+
     event.forget_checks()
+    forget_old()
     tell_bridge(event)
     if event.hub.problem:
         told = "ctxhub: " + event.hub.problem
@@ -51,6 +54,9 @@ def pass_on(event: Event, before: str) -> None:
 
 
 def submit_prompt(event: Event) -> Json | None:
+    from ctxhub_client.hooks.commands import begin_turn
+
+    begin_turn(event)
     if before := event.untold():
         pass_on(event, before)
     text = event.hub.get_text("nudge/")

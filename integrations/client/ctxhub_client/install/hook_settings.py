@@ -14,12 +14,13 @@ if TYPE_CHECKING:
     from ctxhub_client.values import Json
 
 EDITS = "Edit|Write|MultiEdit|NotebookEdit"
+SHELLS = "Bash|PowerShell"
 
 CLAUDE_EVENTS = (
     ("SessionStart", "startup|resume|clear|compact", 5),
     ("UserPromptSubmit", "", 5),
-    ("PreToolUse", "{}|{}.*".format(EDITS, HUB_TOOLS), 5),
-    ("PostToolUse", EDITS, 5),
+    ("PreToolUse", "{}|{}|{}.*".format(EDITS, SHELLS, HUB_TOOLS), 5),
+    ("PostToolUse", "{}|{}".format(EDITS, SHELLS), 5),
     ("PreCompact", "", 5),
     ("Stop", "", 5),
     ("SubagentStop", "", 5),
@@ -28,7 +29,11 @@ CLAUDE_EVENTS = (
 
 # Codex allows a SessionEnd hook 3 seconds.
 CODEX_EVENTS = tuple(
-    (name, "apply_patch" if matcher.startswith(EDITS) else matcher, 3 if name == "SessionEnd" else seconds)
+    (
+        name,
+        "apply_patch|Bash" if matcher.startswith(EDITS) else matcher,
+        3 if name == "SessionEnd" else seconds,
+    )
     for name, matcher, seconds in CLAUDE_EVENTS
     if name != "SubagentStop"
 )

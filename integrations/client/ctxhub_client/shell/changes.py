@@ -1,0 +1,44 @@
+"""What a command has changed: two looks at a worktree compared."""
+
+from __future__ import annotations
+
+from ctxhub_client.shell.worktree import committed_files, stat_of, was_committed
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ctxhub_client.git import Repository
+    from ctxhub_client.shell.worktree import Worktree
+
+# Times of files may be some milliseconds older than the clock's.
+CLOCK_SECONDS = 0.05
+
+MOVED = "git has moved HEAD, the stash or a merge: what that command changed is not recorded."
+
+
+def changed_files(
+    repository: Repository, before: Worktree, after: Worktree
+) -> tuple[list[tuple[str, str]], str]:
+    """Each changed file with its change (created, modified, deleted); why there is nothing to tell, or ""."""
+    paths = {*before.files, *after.files}
+    new = {*after.new}
+    if before.head != after.head:
+        if not was_committed(repository, before):
+            return [], MOVED
+        committed = committed_files(repository, before, after.head)
+        paths.update(committed)
+        new.update(path for path, is_new in committed.items() if is_new)
+    elif before.stash != after.stash or before.at_work != after.at_work:
+        return [], MOVED
+    found = []
+    for path in sorted(paths):
+        now = after.files[path] if path in after.files else stat_of(repository.top, path)
+        if path in before.files:
+            is_changed = now != before.files[path]
+        else:
+            # It was as in the last commit: it is written now, or was listed for another reason.
+            is_changed = now is None or max(now[1:]) >= (before.at - CLOCK_SECONDS) * 1e9
+        if is_changed:
+            was_there = path in before.files and before.files[path] is not None
+            created = "modified" if was_there or path not in new else "created"
+            found.append((path, created if now else "deleted"))
+    return found, ""
