@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -146,6 +147,20 @@ def test_without_a_folder_to_write_in_the_bridge_goes_on(
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "file"))
     assert told("claude-1") == "claude-1"
+
+
+def test_a_folder_that_goes_away_stops_neither_bridge_nor_hook(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    window = Window("made-up", CLAUDE)
+    begin_session("claude-1", goes_on=False, find=CLAUDE)
+    shutil.rmtree(windows.state_folder())
+    assert window.session("toolu_1") == "made-up"
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "file"))
+    begin_session("claude-1", goes_on=False, find=CLAUDE)
+    end_session("claude-1", find=CLAUDE)
+    name_subagent("toolu_1", "reviewer-7")
 
 
 # -- Subagents -------------------------------------------------------------------------------------

@@ -111,13 +111,10 @@ class Window:
             remove(self._path)
 
     def _announce(self, client: Process) -> None:
-        self._path = path_of(client, "{}.{}".format(os.getpid(), BRIDGE))
-        try:
-            remove_dead()
-            write_file(self._path, {"id": os.getpid()})
-        except OSError as error:
-            log("window:", error)
-            self._path = ""
+        remove_dead()
+        path = path_of(client, "{}.{}".format(os.getpid(), BRIDGE))
+        if write_file(path, {"id": os.getpid()}):
+            self._path = path
 
     def _look(self) -> None:
         try:
@@ -136,7 +133,7 @@ class Window:
         start = os.path.basename(self._told)[: -len(SESSION)]
         return not any(
             name.startswith(start) and is_living(name)
-            for name in os.listdir(state_folder())
+            for name in names_left()
             if name.endswith(BRIDGE) and name != os.path.basename(self._path)
         )
 
@@ -146,12 +143,18 @@ class Window:
 
 def remove_dead() -> None:
     """Those of bridges and clients that are gone, also by a start of the machine."""
-    folder = state_folder()
-    for name in os.listdir(folder) if os.path.isdir(folder) else ():
+    for name in names_left():
         if (name.endswith(BRIDGE) and not is_living(name)) or (
             name.endswith(SESSION) and not is_client_living(name)
         ):
-            remove(os.path.join(folder, name))
+            remove(os.path.join(state_folder(), name))
+
+
+def names_left() -> list[str]:
+    try:
+        return os.listdir(state_folder())
+    except OSError:
+        return []
 
 
 def is_living(name: str) -> bool:
@@ -177,13 +180,18 @@ def read_file(path: str) -> Json:
         return {}
 
 
-def write_file(path: str, values: Json) -> None:
-    """Raises OSError."""
-    os.makedirs(os.path.dirname(path), 0o700, exist_ok=True)
+def write_file(path: str, values: Json) -> bool:
+    """Whether it could be written: without such a folder nothing is joined, and all else goes on."""
     temporary = "{}.{}".format(path, os.getpid())
-    with open(temporary, "w", encoding="utf-8") as file:
-        json.dump(dict(values, machine=machine()), file)
-    os.replace(temporary, path)
+    try:
+        os.makedirs(os.path.dirname(path), 0o700, exist_ok=True)
+        with open(temporary, "w", encoding="utf-8") as file:
+            json.dump(dict(values, machine=machine()), file)
+        os.replace(temporary, path)
+    except OSError as error:
+        log("window:", error)
+        return False
+    return True
 
 
 def remove(path: str) -> None:
