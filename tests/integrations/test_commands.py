@@ -258,6 +258,17 @@ def test_many_files_are_recorded_up_to_a_limit(tree: Workplace, stub: StubHub) -
     assert len(recorded(stub)) == 501
 
 
+def test_a_name_that_is_no_text_hides_no_other(tree: Workplace, stub: StubHub) -> None:
+    shell(tree, "true")
+    call = {"tool_use_id": "toolu_name"}
+    event(tree, "PreToolUse", "", **call)
+    Path(os.fsdecode(bytes(tree.repository / "b") + b"\xff")).write_text("x")
+    tree.write("a")
+    event(tree, "PostToolUse", "", **call)
+    assert recorded(stub) == [("a", "created")]
+    assert stub.one("changes/batch/").body["atomic"] is False
+
+
 PATCH = (
     "apply_patch <<'EOF'\n*** Begin Patch\n*** Update File: src/app.py\n@@\n-one\n+two\n*** End Patch\nEOF"
 )

@@ -137,7 +137,7 @@ def record(event: Event, written: list[tuple[str, str]]) -> None:
             {"path": path, "change": change, "description": "By a command."}
             for path, change in written[start : start + MOST_PATHS]
         ]
-        event.hub.post("changes/batch/", dict(EXACT, items=items))
+        event.hub.post("changes/batch/", dict(EXACT, items=items, atomic=False))
     for path, _ in written[:MOST_TRACKED]:
         event.hub.post("accesses/", dict(EXACT, path=path, access="edited"))
 

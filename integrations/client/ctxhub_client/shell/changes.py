@@ -30,7 +30,7 @@ def changed_files(
     elif before.stash != after.stash or before.at_work != after.at_work:
         return [], MOVED
     found = []
-    for path in sorted(paths):
+    for path in sorted(filter(is_text, paths)):
         now = after.files[path] if path in after.files else stat_of(repository.top, path)
         if path in before.files:
             is_changed = now != before.files[path]
@@ -42,3 +42,12 @@ def changed_files(
             created = "modified" if was_there or path not in new else "created"
             found.append((path, created if now else "deleted"))
     return found, ""
+
+
+def is_text(path: str) -> bool:
+    """Whether a name can be told: files may have names that are in no encoding."""
+    try:
+        path.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
