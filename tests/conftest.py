@@ -187,6 +187,7 @@ def nothing_remembered() -> None:
     agents._touched.clear()
     cleanup._cleaned.clear()
     visits._looked.clear()
+    visits._noted.clear()
     failures._unwritable_at.clear()
     failures._newer_at.clear()
     newer_schema._known.unknown = newer_schema._known.lacking = ()
