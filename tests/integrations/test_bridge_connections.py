@@ -158,6 +158,7 @@ def test_the_later_era_has_its_headers(client: Ends, hub: ScriptedHub) -> None:
     [
         ({"CLAUDE_CODE_SESSION_ID": "1a2b", "CTXHUB_AGENT": "ada"}, ("claude-1a2b", "ada")),
         ({"CLAUDE_CODE_SESSION_ID": "1a2b", "CTXHUB_SESSION": "mine"}, ("mine", None)),
+        ({"CTXHUB_SESSION": "窗口", "CTXHUB_AGENT": "艾达"}, ("窗口", "艾达")),
     ],
 )
 def test_the_window_and_the_agent_are_named(
@@ -171,7 +172,8 @@ def test_the_window_and_the_agent_are_named(
         monkeypatch.setenv(name, value)
     for named in bridged():
         named.ask("ping")
-    assert (hub.got[-1].headers["ctxhub-session"], hub.got[-1].headers.get("ctxhub-agent")) == expected
+    sent = (hub.got[-1].headers.get(name) for name in ("ctxhub-session", "ctxhub-agent"))
+    assert tuple(text and text.encode("latin-1").decode() for text in sent) == expected
 
 
 @pytest.mark.parametrize(

@@ -161,11 +161,11 @@ class Bridge:
             "Accept": "application/json, text/event-stream",
         }
         if agent_name():
-            headers["Ctxhub-Agent"] = agent_name().encode().decode("latin-1")
+            headers["Ctxhub-Agent"] = in_header(agent_name())
         elif self._client:
             headers["Ctxhub-Client"] = self._client
         if session := self._window.session(request.message.tool_use):
-            headers["Ctxhub-Session"] = session
+            headers["Ctxhub-Session"] = in_header(session)
         if self._version and request.message.method != "initialize":
             headers["Mcp-Protocol-Version"] = self._version
         headers.update(request.message.headers())
@@ -183,13 +183,10 @@ class Bridge:
             return refusal(message, _no_message(self._url, answer, value))
         if isinstance(value, dict):
             self._note_version(message, value)
-            if value.get("id") is None and message.id is not None:
+            error = value.get("error")
+            if value.get("id") is None and message.id is not None and isinstance(error, dict):
                 # Refused before the hub had read the request.
-                return (
-                    refusal(message, str(value["error"].get("message")))
-                    if "error" in value
-                    else compact(value)
-                )
+                return refusal(message, str(error.get("message")))
         return answer.content if b"\n" not in answer.content else compact(value)
 
     def _note_version(self, message: Message, value: Json) -> None:
@@ -225,6 +222,11 @@ class Bridge:
     def _lost(self, message: Message, error: Lost) -> str:
         done = "It may have been done: look before you repeat it." if message.method == CALL else "Try again."
         return "The hub at {} did not answer ({}). {}".format(self._url, error, done)
+
+
+def in_header(name: str) -> str:
+    """A name as UTF-8, which http.client sends byte for byte."""
+    return name.encode("utf-8", "replace").decode("latin-1")
 
 
 def own_session() -> str:

@@ -25,7 +25,7 @@ MOST_LINES = 5
 # Longer looks at commands are too long: after some of them only Stop looks.
 SLOW_SECONDS = 0.25
 MOST_SLOW = 3
-PATCH = re.compile(r"\s*(?:apply_patch|applypatch)\b")
+PATCH = re.compile(r"\s*apply_patch\b")
 
 
 def is_shell(event: Event) -> bool:
