@@ -65,6 +65,7 @@ def test_all_files_of_a_patch_are_recorded(at_stub: Workplace, stub: StubHub) ->
     assert changes["src/app.py"] == "modified"
     assert changes["docs/new file.md"] == changes["to.py"] == "created"
     assert changes["old.py"] == "deleted"
+    assert changes["from.py"] == "deleted", "it was moved"
     assert len(stub.of("accesses/")) == 5
 
 

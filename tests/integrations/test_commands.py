@@ -307,10 +307,77 @@ def test_the_output_of_git_status() -> None:
         b"1 A. N... 000000 100644 100644 0 2 new\0"
         b"u UU N... 100644 100644 100644 100644 1 2 3 conflict file\0"
         b"? un\xc3\xa9 tracked\0"
+        b"? another repository/\0"
+        b"1 .M S.MU 160000 160000 160000 1 1 vendor/a b\0"
+        b"1 .M SC.. 160000 160000 160000 1 1 vendor/moved\0"
     )
-    assert read_status(status) == (
-        "abc",
-        "2",
-        ["src/a b.py", "new", "conflict file", "uné tracked"],
-        ["new", "uné tracked"],
+    assert vars(read_status(status)) == {
+        "head": "abc",
+        "stash": "2",
+        "files": ["src/a b.py", "new", "conflict file", "uné tracked"],
+        "new": ["new", "uné tracked"],
+        "submodules": ["vendor/a b"],
+    }
+
+
+@pytest.fixture
+def module(tree: Workplace) -> Path:
+    """A submodule of the tree, at vendor/inner."""
+    inner = Workplace(tree.folder / "inner")
+    inner.git("init", "-q")
+    inner.write("app.py", "one\n")
+    inner.git("add", "-A")
+    inner.git("commit", "-qm", "first")
+    tree.git(
+        "-c", "protocol.file.allow=always", "submodule", "add", "-q", str(inner.repository), "vendor/inner"
     )
+    tree.git("commit", "-qam", "second")
+    return tree.repository / "vendor" / "inner"
+
+
+@pytest.mark.parametrize("folder", [".", "vendor/inner"])
+def test_files_of_a_submodule_are_named_from_the_repository_around_it(
+    tree: Workplace, stub: StubHub, module: Path, folder: str
+) -> None:
+    command = "sed -i s/one/two/ app.py && echo x > new.py"
+    place = {"cwd": str(tree.repository / folder)}
+    run(tree, f"cd vendor/inner && {command}", **place)
+    assert sorted(recorded(stub)) == [
+        ("vendor/inner/app.py", "modified"),
+        ("vendor/inner/new.py", "created"),
+    ]
+    run(tree, "cd vendor/inner && git checkout -q app.py && git clean -qf", **place)
+    assert sorted(recorded(stub)[2:]) == [
+        ("vendor/inner/app.py", "modified"),
+        ("vendor/inner/new.py", "deleted"),
+    ]
+
+
+def test_the_commit_of_a_submodule_is_no_file(tree: Workplace, stub: StubHub, module: Path) -> None:
+    shell(tree, "cd vendor/inner && echo x > new.py && git add -A && git commit -qm more")
+    run(tree, "echo y > own && cd vendor/inner && git checkout -q HEAD~")
+    run(tree, "git submodule -q update")
+    assert recorded(stub) == [("own", "created")]
+
+
+def test_a_repository_that_is_no_submodule_is_not_looked_into(tree: Workplace, stub: StubHub) -> None:
+    run(tree, "mkdir inner && cd inner && git init -q && echo x > file")
+    run(tree, "echo y > inner/file && echo z > inner/other")
+    assert recorded(stub) == []
+
+
+def test_an_edit_in_another_worktree_is_not_found_again_there(tree: Workplace, stub: StubHub) -> None:
+    tree.git("worktree", "add", "-q", "-b", "side", "../side")
+    side = (tree.repository / "../side").resolve()
+    there = {"cwd": str(side), "session": "two"}
+    event(tree, "PreToolUse", "sleep 1", tool_use_id="toolu_there", **there)
+    (side / "src" / "app.py").write_text("edited\n")
+    edit: dict[str, Any] = {
+        "tool_name": "Edit",
+        "tool_input": {"file_path": str(side / "src" / "app.py")},
+        "tool_use_id": "toolu_edit",
+    }
+    event(tree, "PostToolUse", **edit)
+    event(tree, "PostToolUse", "sleep 1", tool_use_id="toolu_there", **there)
+    assert stub.one("changes/").body["path"] == "src/app.py"
+    assert recorded(stub) == []

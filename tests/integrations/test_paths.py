@@ -81,7 +81,68 @@ def test_a_file_of_a_submodule_is_named_from_the_outer_repository(workplace: Wor
     file = workplace.repository / "vendor" / "inner" / "src" / "app.py"
     assert file.exists()
     assert project(workplace.repository).relative(str(file)) == "vendor/inner/src/app.py"
-    assert project(file.parent).relative(str(file)) == "src/app.py"
+    assert project(file.parent).relative(str(file)) == "vendor/inner/src/app.py"
+    assert project(file.parent).prefix == "vendor/inner/"
+    assert project(workplace.repository).prefix == project(inner.repository).prefix == ""
+    other = inner.repository / "src" / "app.py"
+    assert project(file.parent).relative(str(other)) == "", "another clone is another project"
+
+
+def test_a_file_of_another_repository_is_none_of_the_project(workplace: Workplace, tmp_path: Path) -> None:
+    other = Workplace(tmp_path / "other")
+    for each in (workplace, other):
+        each.git("init", "-q")
+    assert project(workplace.repository).names(str(other.write("src/app.py"))) == []
+
+
+def test_the_repository_that_the_client_was_started_in_counts_from_elsewhere(
+    workplace: Workplace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = Workplace(tmp_path / "other")
+    other.git("init", "-q")
+    file = str(committed(workplace).write("src/new.py"))
+    assert project(other.repository).names(file) == []
+    monkeypatch.setenv("CLAUDE_PROJECT_DIR", str(workplace.repository))
+    assert project(other.repository).names(file) == ["src/new.py"]
+    assert project(tmp_path).names(file) == ["src/new.py"]
+
+
+def test_repositories_below_the_folder_of_the_client_name_their_files(workplace: Workplace) -> None:
+    file = workplace.write("src/app.py")
+    assert project(workplace.folder).names(str(file)) == ["src/app.py"]
+    assert project(workplace.folder).names(str(workplace.folder / "notes.md")) == ["notes.md"]
+
+
+def test_a_repository_in_another_one(workplace: Workplace) -> None:
+    """It is a part of the other for a client in that, and a project of its own for one in it."""
+    committed(workplace)
+    inner = workplace.repository / "lib" / "inner"
+    inner.mkdir(parents=True)
+    workplace.git("init", "-q", at=inner)
+    file = str(workplace.write("lib/inner/src/app.py"))
+    assert project(workplace.repository).names(file) == ["lib/inner/src/app.py"]
+    assert project(inner).names(file) == ["src/app.py", "lib/inner/src/app.py"]
+
+
+def test_a_link_has_the_name_of_what_it_leads_to_and_its_own(workplace: Workplace) -> None:
+    workplace.write("lib/real.py")
+    (workplace.repository / "src").mkdir()
+    (workplace.repository / "src" / "link.py").symlink_to("../lib/real.py")
+    (workplace.repository / "shown").symlink_to("lib")
+    outside = workplace.folder / "outside.py"
+    outside.write_text("")
+    (workplace.repository / "out.py").symlink_to(outside)
+    (workplace.repository / "gone.py").symlink_to("nowhere/x.py")
+    at = project(workplace.repository)
+    top = workplace.folder / "link"
+    top.symlink_to(workplace.repository)
+    for folder in (workplace.repository, top):
+        assert at.names(str(folder / "src" / "link.py")) == ["lib/real.py", "src/link.py"]
+        assert at.names(str(folder / "shown" / "real.py")) == ["lib/real.py", "shown/real.py"]
+        assert at.names(str(folder / "shown" / "new.py")) == ["lib/new.py", "shown/new.py"]
+        assert at.names(str(folder / "out.py")) == ["out.py"]
+        assert at.names(str(folder / "gone.py")) == ["nowhere/x.py", "gone.py"]
+        assert at.names(str(folder / "lib" / "real.py")) == ["lib/real.py"]
 
 
 def test_a_detached_head_is_named_by_its_hash(workplace: Workplace) -> None:

@@ -13,6 +13,24 @@ class Repository:
         self.git = git
         self.common = os.path.realpath(os.path.join(git, first_line(os.path.join(git, "commondir")) or "."))
 
+    def superproject(self) -> Repository | None:
+        """The repository that this one is a submodule of, as its .gitmodules says."""
+        outer = find_repository(os.path.dirname(self.top))
+        if outer is None or outer.top == self.top:
+            return None
+        path = os.path.relpath(self.top, outer.top).replace(os.sep, "/")
+        try:
+            with open(os.path.join(outer.top, ".gitmodules"), "rb") as listed:
+                lines = os.fsdecode(listed.read(1_000_000)).splitlines()
+        except OSError:
+            return None
+        return outer if path in [line.partition("=")[2].strip().strip('"') for line in lines] else None
+
+    def outermost(self) -> Repository:
+        """The repository itself, or the one around it of which it is a submodule."""
+        outer = self.superproject()
+        return outer.outermost() if outer else self
+
     @property
     def branch(self) -> str:
         """The name of the branch; of a detached HEAD the beginning of its hash."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import time
 
@@ -125,8 +126,10 @@ def tell_written(event: Event, kept: Json) -> Json | None:
     found, why = changed_files(repository, before, after)
     if why:
         return context(event, why) if event.is_new("moved", after.head + after.stash) else None
-    first = set(claim(repository.top, [path for path, _ in found]))
-    written = [(path, change) for path, change in found if path in first]
+    places = {os.path.join(repository.top, path): path for path, _ in found}
+    first = {places[place] for place in claim(list(places))}
+    prefix = event.project.prefix
+    written = [(prefix + path, change) for path, change in found if path in first]
     record(event, written[:MOST_FILES])
     return told(event, written)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 from ctxhub_client.hooks.event import context, specific
 from ctxhub_client.hub import EXACT, MOST_PATHS
 from ctxhub_client.settings import enforcement, shell_mode
@@ -16,7 +18,7 @@ if TYPE_CHECKING:
 
 def before_edit(event: Event) -> Json | None:
     mode = enforcement()
-    paths = [path for path, _ in edited_files(event)]
+    paths = [name for file in edited_files(event) for name in file.names][:MOST_PATHS]
     if mode == "off" or not paths:
         return None
     check = event.hub.post("check/", dict(EXACT, paths=paths))
@@ -36,36 +38,48 @@ def before_edit(event: Event) -> Json | None:
 
 def after_edit(event: Event) -> None:
     edited = edited_files(event)
-    note_written(event, [path for path, _ in edited])
-    if len(edited) == 1:
-        path, change = edited[0]
-        event.hub.post("changes/", dict(EXACT, path=path, change=change))
-    elif edited:
-        items = [{"path": path, "change": change} for path, change in edited]
+    note_written([file.place for file in edited])
+    items = [{"path": file.names[0], "change": file.change} for file in edited]
+    if len(items) == 1:
+        event.hub.post("changes/", dict(EXACT, **items[0]))
+    elif items:
         event.hub.post("changes/batch/", dict(EXACT, items=items))
-    for path, _ in edited:
-        event.hub.post("accesses/", dict(EXACT, path=path, access="edited"))
+    for item in items:
+        event.hub.post("accesses/", dict(EXACT, path=item["path"], access="edited"))
 
 
-def note_written(event: Event, paths: list[str]) -> None:
+def note_written(files: list[str]) -> None:
     """So that no look at what commands wrote finds them again, in this window or another one."""
-    repository = event.project.repository
-    if repository is not None and paths and shell_mode() != "off":
+    if files and shell_mode() != "off":
         from ctxhub_client.shell.claims import claim
 
-        claim(repository.top, paths)
+        claim(files)
 
 
-def edited_files(event: Event) -> list[tuple[str, str]]:
-    """The files that a tool edits, as path and change."""
+class Edited:
+    """A file that a tool edits: its names in the project, where it lies, and its change."""
+
+    def __init__(self, names: list[str], place: str, change: str) -> None:
+        self.names = names
+        self.place = place
+        self.change = change
+
+
+def edited_files(event: Event) -> list[Edited]:
     asked = dict_of(event.values, "tool_input")
     command = text_of(asked, "command", "input", "patch", "cmd")
     if text_of(event.values, "tool_name") == "apply_patch" or command.lstrip().startswith("apply_patch"):
         from ctxhub_client.hooks.patches import patched_files
 
-        found = patched_files(command)
+        folder = text_of(asked, "workdir")
+        found = [(os.path.join(folder, name), change) for name, change in patched_files(command)]
     else:
         created = text_of(dict_of(event.values, "tool_response"), "type") == "create"
         found = [(text_of(asked, "file_path", "path", "notebook_path"), "created" if created else "modified")]
-    edited = {event.project.relative(name): change for name, change in found if name}
-    return [(path, change) for path, change in edited.items() if path][:MOST_PATHS]
+    project = event.project
+    edited = {
+        names[0]: Edited(names, project.place(file), change)
+        for file, change in found
+        if file and (names := project.names(file))
+    }
+    return list(edited.values())[:MOST_PATHS]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 from ctxhub_client.shell.worktree import committed_files, stat_of, was_committed
 
 TYPE_CHECKING = False
@@ -31,7 +33,7 @@ def changed_files(
         return [], MOVED
     found = []
     for path in sorted(filter(is_text, paths)):
-        now = after.files[path] if path in after.files else stat_of(repository.top, path)
+        now = after.files[path] if path in after.files else stat_of(os.path.join(repository.top, path))
         if path in before.files:
             is_changed = now != before.files[path]
         else:

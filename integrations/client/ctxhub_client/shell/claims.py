@@ -14,21 +14,21 @@ TYPE_CHECKING = False
 KEPT_SECONDS = 86_400
 
 
-def claim(top: str, paths: list[str]) -> list[str]:
-    """Those of the paths whose present state nobody has recorded; from now on they are."""
+def claim(files: list[str]) -> list[str]:
+    """Those of the files, each with its whole path, whose present state nobody has recorded; now they are."""
     folder = os.path.join(Store().folder, "written")
     try:
         os.makedirs(folder, 0o700, exist_ok=True)
     except OSError as error:
         log("claims:", error)
-        return paths
-    return [path for path in paths if is_first(os.path.join(folder, state_mark(top, path)))]
+        return files
+    return [file for file in files if is_first(os.path.join(folder, state_mark(file)))]
 
 
-def state_mark(top: str, path: str) -> str:
-    state = stat_of(top, path)
+def state_mark(file: str) -> str:
+    state = stat_of(file)
     # When something was deleted stands in no file: once within a moment.
-    return digest(top, path, repr(state[:2]) if state else "deleted {:.0f}".format(time.time() / 10))
+    return digest(file, repr(state[:2]) if state else "deleted {:.0f}".format(time.time() / 10))
 
 
 def is_first(path: str) -> bool:

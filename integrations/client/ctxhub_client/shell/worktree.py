@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from ctxhub_client.values import Json
 
 GIT_SECONDS = 1.2
+# With changes in them; each needs a run of git.
+MOST_SUBMODULES = 5
 # What git has begun and not ended, as it notes it.
 AT_WORK = ("MERGE_HEAD", "rebase-merge", "rebase-apply", "CHERRY_PICK_HEAD", "REVERT_HEAD")
 
@@ -64,54 +66,90 @@ class Worktree:
         )
 
 
+class Status:
+    """What `git status` lists: HEAD, the number of stashes, the files that differ, and those that are new.
+
+    `submodules`: the folders of those with changes in them. Repositories in the tree that are no submodules
+    are listed as one name that ends with a slash, and left out.
+    """
+
+    def __init__(self) -> None:
+        self.head = self.stash = ""
+        self.files: list[str] = []
+        self.new: list[str] = []
+        self.submodules: list[str] = []
+
+
 def look_at(repository: Repository) -> Worktree | None:
     """None if git does not answer in time."""
     began, at = time.monotonic(), time.time()
-    status = run_git(
-        repository.top, "status", "--porcelain=v2", "-z", "-uall", "--branch", "--show-stash", "--no-renames"
-    )
+    status = status_of(repository.top)
+    if status is not None:
+        add_submodules(repository.top, status)
     log("git status took {:.0f} ms".format((time.monotonic() - began) * 1_000))
     if status is None:
         return None
-    head, stash, paths, new = read_status(status)
     return Worktree(
         at,
-        head or "none",
-        stash,
+        status.head or "none",
+        status.stash,
         size_of(reflog_of(repository)),
         [name for name in AT_WORK if os.path.exists(os.path.join(repository.git, name))],
-        {path: stat_of(repository.top, path) for path in paths},
-        new,
+        {path: stat_of(os.path.join(repository.top, path)) for path in status.files},
+        status.new,
     )
 
 
-def read_status(status: bytes) -> tuple[str, str, list[str], list[str]]:
-    """HEAD, number of stashes, the paths that differ, and those that are new, of `git status`."""
-    head = stash = ""
-    paths: list[str] = []
-    new: list[str] = []
-    for entry in status.split(b"\0"):
+def status_of(top: str) -> Status | None:
+    options = ("--porcelain=v2", "-z", "-uall", "--branch", "--show-stash", "--no-renames")
+    told = run_git(top, "status", *options)
+    return None if told is None else read_status(told)
+
+
+def add_submodules(top: str, status: Status) -> None:
+    """The files in submodules, and in theirs."""
+    waiting = status.submodules[:MOST_SUBMODULES]
+    for path in waiting:
+        inner = status_of(os.path.join(top, path))
+        if inner is None:
+            continue
+        status.files += ["{}/{}".format(path, file) for file in inner.files]
+        status.new += ["{}/{}".format(path, file) for file in inner.new]
+        found = ["{}/{}".format(path, folder) for folder in inner.submodules]
+        waiting += found[: MOST_SUBMODULES - len(waiting)]
+
+
+def read_status(told: bytes) -> Status:
+    status = Status()
+    for entry in told.split(b"\0"):
         kind, _, rest = os.fsdecode(entry).partition(" ")
         if kind == "#":
             name, _, value = rest.partition(" ")
-            head, stash = (
-                (value, stash) if name == "branch.oid" else (head, value if name == "stash" else stash)
-            )
-        elif kind == "?":
-            paths.append(rest)
-            new.append(rest)
+            if name == "branch.oid":
+                status.head = value
+            elif name == "stash":
+                status.stash = value
+        elif kind == "?" and not rest.endswith("/"):
+            status.files.append(rest)
+            status.new.append(rest)
         elif kind in ("1", "u"):
             # XY sub mH mI mW hH hI path; of a conflict XY sub m1 m2 m3 mW h1 h2 h3 path.
-            path = rest.split(" ", 7 if kind == "1" else 9)[-1]
-            paths.append(path)
+            fields = rest.split(" ", 7 if kind == "1" else 9)
+            path = fields[-1]
+            if fields[1].startswith("S"):
+                # S and marks for another commit, changed files and new ones in it.
+                if "M" in fields[1] or "U" in fields[1]:
+                    status.submodules.append(path)
+                continue
+            status.files.append(path)
             if rest.startswith("A"):
-                new.append(path)
-    return head, stash, paths, new
+                status.new.append(path)
+    return status
 
 
-def stat_of(top: str, path: str) -> list[int] | None:
+def stat_of(file: str) -> list[int] | None:
     try:
-        found = os.lstat(os.path.join(top, path))
+        found = os.lstat(file)
     except OSError:
         return None
     return [found.st_size, found.st_mtime_ns, found.st_ctime_ns]
