@@ -88,6 +88,9 @@ class Handler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         self._answer()
 
+    def do_HEAD(self) -> None:
+        self._answer()
+
     def _answer(self) -> None:
         data = self.rfile.read(int(self.headers.get("Content-Length") or 0))
         parts = urlsplit(self.path)
@@ -109,7 +112,8 @@ class Handler(BaseHTTPRequestHandler):
             self.send_header(name, value)
         self.send_header("Content-Length", str(len(data)))
         self.end_headers()
-        self.wfile.write(data)
+        if self.command != "HEAD":
+            self.wfile.write(data)
 
 
 def good_answers() -> dict[str, Answer]:

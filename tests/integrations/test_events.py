@@ -427,3 +427,62 @@ def test_another_refusal_is_not_asked_again(at_stub: Workplace, stub: StubHub) -
     stub.answers["check/"] = Answer({"error": "invalid", "message": "paths[0] is too long."}, 400)
     assert is_silent(at_stub.event("pre_tool_use_edit"))
     assert len(stub.of("check/")) == 1
+
+
+@pytest.fixture
+def linked(at_stub: Workplace) -> Workplace:
+    """A repository with lib/real.py and src/link.py, a link to it."""
+    at_stub.write("lib/real.py")
+    (at_stub.repository / "src").mkdir()
+    (at_stub.repository / "src" / "link.py").symlink_to("../lib/real.py")
+    return at_stub
+
+
+def test_a_link_is_checked_under_both_names(linked: Workplace, stub: StubHub) -> None:
+    link = {"file_path": str(linked.repository / "src" / "link.py"), "content": "x"}
+    linked.event("pre_tool_use_write", tool_input=link)
+    assert stub.one("check/").body["paths"] == ["lib/real.py", "src/link.py"]
+    linked.event("post_tool_use_write", tool_input=link)
+    assert stub.one("changes/").body["path"] == "lib/real.py"
+
+
+def test_the_lease_of_what_a_link_leads_to_denies(linked: Workplace, stub: StubHub) -> None:
+    stub.answers["check/"] = Answer(LEASED, 200)
+    link = {"file_path": "src/link.py", "content": "x"}
+    run = linked.event("pre_tool_use_write", tool_input=link)
+    assert run.answer["hookSpecificOutput"]["permissionDecision"] == "deny"
+
+
+def test_a_session_in_a_submodule_asks_for_the_name_in_the_repository_around_it(
+    at_stub: Workplace, stub: StubHub
+) -> None:
+    inner = at_stub.repository / "vendor" / "sub"
+    at_stub.write("vendor/sub/src/s.py")
+    at_stub.write(".gitmodules", '[submodule "vendor/sub"]\n\tpath = vendor/sub\n\turl = ../sub\n')
+    at_stub.git("init", "-q", at=inner)
+    file = {"file_path": str(inner / "src" / "s.py"), "content": "x"}
+    for cwd in (inner, inner / "src", at_stub.repository):
+        at_stub.event("pre_tool_use_write", tool_input=file, cwd=str(cwd))
+    assert [sent.body["paths"] for sent in stub.of("check/")] == [["vendor/sub/src/s.py"]] * 3
+
+
+def served(version: str) -> dict[str, Answer]:
+    return {"/connect/ctxhub.pyz": Answer("", 200, "text/plain", {"Ctxhub-Client-Version": version})}
+
+
+def test_another_program_of_the_hub_is_told_once_a_day(at_stub: Workplace, stub: StubHub) -> None:
+    stub.answers |= served("0.1.0+ffffffff")
+    run = at_stub.event("session_start_startup")
+    assert run.answer["systemMessage"].startswith(
+        "ctxhub: the hub serves version 0.1.0+ffffffff of its client"
+    )
+    assert "0.1.0+ffffffff" not in run.context, "it is the person's to do"
+    assert "systemMessage" not in at_stub.event("session_start_resume").answer
+    assert [sent.method for sent in stub.sent if sent.path == "/connect/ctxhub.pyz"] == ["HEAD"]
+    assert stub.of("brief/")[0].headers["user-agent"].startswith("ctxhub-client/0.1.0")
+
+
+@pytest.mark.parametrize("version", ["", "0.0.9+ffffffff", "nonsense"])
+def test_an_earlier_program_or_none_is_not_told(at_stub: Workplace, stub: StubHub, version: str) -> None:
+    stub.answers |= served(version)
+    assert "systemMessage" not in at_stub.event("session_start_startup").answer

@@ -209,9 +209,14 @@ def test_a_staged_name_that_the_hub_refuses_hides_no_other(at_hub: Workplace, be
     assert "src/app.py is leased by ben until " in run.err
 
 
-def test_a_person_without_a_token_is_told_nothing(at_hub: Workplace) -> None:
+def test_a_token_that_the_hub_refuses_is_told_once_a_day(at_hub: Workplace) -> None:
     at_hub.variables["CTXHUB_TOKEN"] = "not-a-token"
+    told = at_hub.event("session_start_startup")
+    assert told.context.startswith(
+        f"ctxhub: the hub at {at_hub.variables['CTXHUB_URL']} refuses CTXHUB_TOKEN"
+    )
     assert is_silent(at_hub.event("session_start_startup"))
+    assert is_silent(at_hub.event("pre_tool_use_edit"))
 
 
 def test_a_reader_is_told_and_writes_nothing(

@@ -7,10 +7,11 @@ import re
 import time
 
 from ctxhub_client.process import log, remaining_seconds
-from ctxhub_client.settings import access_token, address_problem, agent_name, hub_address
+from ctxhub_client.settings import access_token, address_problem, agent_name, hub_address, token_problem
 from ctxhub_client.store import Store, digest
 from ctxhub_client.texts import printable
 from ctxhub_client.values import number_of, read_json, text_of
+from ctxhub_client.version import RELEASE, built_version
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -55,9 +56,10 @@ class Hub:
         self.prefix = ""
         # Of the last answer; 0 if there was none.
         self.status = 0
-        self.is_down = not self.token or self.token.startswith("${")
-        self.problem = "" if self.is_down else address_problem(self.url)
-        if self.is_down:
+        self.is_unset = not self.token or self.token.startswith("${")
+        self.problem = "" if self.is_unset else address_problem(self.url) or token_problem(self.token)
+        self.is_down = self.is_unset
+        if self.is_unset:
             log("CTXHUB_TOKEN is not set")
         elif self.problem:
             log(self.problem)
@@ -78,6 +80,20 @@ class Hub:
         if found is None or found[0] != 200 or not found[1].startswith("text/plain"):
             return ""
         return printable(found[2].decode("utf-8", "replace").replace("\r\n", "\n"), keep="\n").strip()
+
+    def served_version(self) -> str:
+        """Which version of this program the hub serves; "" if it serves none."""
+        if self.is_down:
+            return ""
+        try:
+            connection = self._connected()
+            connection.request("HEAD", self.prefix + "/connect/ctxhub.pyz", headers=self._headers("*/*"))
+            answer = connection.getresponse()
+            answer.read()
+        except Exception as error:
+            log("HEAD", type(error).__name__, error)
+            return ""
+        return str(answer.getheader("Ctxhub-Client-Version") or "")
 
     def _json(self, found: tuple[int, str, bytes] | None) -> Json | None:
         if found is None or found[0] not in (200, 201, 204):
@@ -185,7 +201,7 @@ class Hub:
             "Authorization": "Bearer " + self.token,
             "Accept": accept,
             "Content-Type": "application/json",
-            "User-Agent": "ctxhub-hook/1",
+            "User-Agent": "ctxhub-client/{}".format(built_version() or RELEASE),
         }
         if self.speaker:
             headers["Ctxhub-Agent"] = self.speaker.encode()

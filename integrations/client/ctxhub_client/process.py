@@ -16,8 +16,6 @@ STARTED = time.monotonic()
 # Of 5 seconds: on a slow machine the start of Python, which is not counted here, takes the rest.
 DEADLINE_SECONDS = 3.0
 
-MOST_INPUT_BYTES = 16_000_000
-
 
 def end_at_deadline() -> None:
     time.sleep(max(0.0, remaining_seconds()))
@@ -58,17 +56,3 @@ def log(*parts: object) -> None:
             os.close(descriptor)
     except (OSError, ValueError):
         return
-
-
-def read_stdin() -> bytes:
-    """All of stdin; nothing if it is too long. It is read to its end, so that the writer does not fail."""
-    parts: list[bytes] = []
-    size = 0
-    while part := os.read(0, 1 << 20):
-        size += len(part)
-        if size <= MOST_INPUT_BYTES:
-            parts.append(part)
-    if size > MOST_INPUT_BYTES:
-        log("stdin too long:", size)
-        return b""
-    return b"".join(parts)

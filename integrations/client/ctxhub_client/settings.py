@@ -45,6 +45,15 @@ def _variable(name: str) -> str:
     return os.environ.get(name, "").strip()
 
 
+def token_problem(token: str) -> str:
+    """What is wrong with CTXHUB_TOKEN; "" if it may be a token."""
+    if re.fullmatch(r"[!-~]+", token):
+        return ""
+    return (
+        "CTXHUB_TOKEN is no token: it has spaces or signs that no token has. Until then the hub is not asked."
+    )
+
+
 def address_problem(url: str) -> str:
     """What is wrong with CTXHUB_URL, and what to write instead; "" if it is an address."""
     from urllib.parse import urlsplit

@@ -7,7 +7,7 @@ import os
 import time
 
 from ctxhub_client.process import log
-from ctxhub_client.values import read_json
+from ctxhub_client.values import number_of, read_json
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 STATE_KEPT_SECONDS = 7 * 86_400
 
 MOST_STATE_BYTES = 1_000_000
+
+DAY_SECONDS = 86_400
+DAILY = "daily.json"
 
 
 class Store:
@@ -52,6 +55,14 @@ class Store:
         except OSError:
             return
 
+    def is_due(self, what: str) -> bool:
+        """Whether something that is done once a day is to be done now; it is noted as done."""
+        done = self.read(DAILY)
+        if 0 <= time.time() - number_of(done, what) < DAY_SECONDS:
+            return False
+        self.write(DAILY, dict(done, **{what: time.time()}))
+        return True
+
     def clean(self) -> None:
         """Delete what has not been written for a week."""
         oldest = time.time() - STATE_KEPT_SECONDS
@@ -64,6 +75,13 @@ class Store:
 
 
 def digest(*parts: str) -> str:
-    import hashlib
+    # hashlib loads OpenSSL first, which takes a fifth of a run.
+    try:
+        from _sha2 import sha256  # type: ignore[import-not-found,unused-ignore]
+    except ImportError:
+        try:
+            from _sha256 import sha256  # type: ignore[import-not-found,unused-ignore]
+        except ImportError:
+            from hashlib import sha256
 
-    return hashlib.sha256("\0".join(parts).encode("utf-8", "replace")).hexdigest()[:24]
+    return str(sha256("\0".join(parts).encode("utf-8", "replace")).hexdigest())[:24]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 
 from ctxhub_client.process import log
 
@@ -12,12 +13,51 @@ if TYPE_CHECKING:
 
     Json = dict[str, Any]
 
+MOST_INPUT_BYTES = 16_000_000
+
+
+def read_stdin() -> Json:
+    """The JSON object that stdin begins with; {} for anything else, and for one that is too long.
+
+    It is taken when it is whole, as the writer may leave the stream open; what is too long is read to its
+    end, so that the writer does not fail.
+    """
+    parts: list[bytes] = []
+    size = 0
+    while part := os.read(0, 1 << 20):
+        size += len(part)
+        if size > MOST_INPUT_BYTES:
+            parts = []
+            continue
+        parts.append(part)
+        if part.rstrip().endswith(b"}"):
+            found = first_document(b"".join(parts))
+            if found is not None:
+                return found
+    if size > MOST_INPUT_BYTES:
+        log("stdin too long:", size)
+    return read_json(b"".join(parts))
+
+
+def first_document(data: bytes) -> Json | None:
+    """The JSON object that a text begins with; None if it is not whole."""
+    decoder = json.JSONDecoder(parse_int=short_number)
+    try:
+        found, _ = decoder.raw_decode(data.decode("utf-8-sig", "replace").lstrip())
+    except (ValueError, RecursionError):
+        return None
+    return found if isinstance(found, dict) else None
+
+
+def short_number(digits: str) -> int:
+    """Long numbers count as 0: reading them takes too long."""
+    return int(digits) if len(digits) < 20 else 0
+
 
 def read_json(data: bytes) -> Json:
-    """A JSON object; {} for anything else. Long numbers count as 0: reading them takes too long."""
+    """A JSON object; {} for anything else."""
     try:
-        text = data.decode("utf-8-sig", "replace")
-        found = json.loads(text, parse_int=lambda digits: int(digits) if len(digits) < 20 else 0)
+        found = json.loads(data.decode("utf-8-sig", "replace"), parse_int=short_number)
     except (ValueError, RecursionError) as error:
         log("not JSON:", error)
         return {}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 
 RELEASE = "0.1.0"
@@ -11,15 +10,22 @@ BUILT = "built.py"
 
 
 def version() -> str:
+    return built_version() or version_of(own_sources())
+
+
+def built_version() -> str:
+    """That of an archive, and of what is unpacked of one; "" where the sources themselves run."""
     try:
         from ctxhub_client.built import VERSION  # type: ignore[import-not-found,unused-ignore]
     except ImportError:
-        return version_of(own_sources())
+        return ""
     return str(VERSION)
 
 
 def version_of(sources: dict[str, bytes]) -> str:
     """A local version of PEP 440, of files by their names: 0.1.0+1a2b3c4d."""
+    import hashlib
+
     digest = hashlib.sha256()
     for name, content in sorted(sources.items()):
         digest.update("{}\0{}\0".format(name, len(content)).encode() + content)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 
 from ctxhub_client.hooks.event import Event
-from ctxhub_client.process import log, read_stdin
-from ctxhub_client.values import read_json, text_of
+from ctxhub_client.process import log
+from ctxhub_client.values import read_stdin, text_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ HANDLERS = {
 
 
 def run_hook(client: str) -> bytes:
-    values = read_json(read_stdin())
+    values = read_stdin()
     if text_of(values, "cursor_version"):
         client, values = "cursor", from_cursor(values)
     event = Event(values, client)

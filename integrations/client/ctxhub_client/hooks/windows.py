@@ -29,7 +29,14 @@ def start_session(event: Event) -> Json | None:
         told = "ctxhub: " + event.hub.problem
         return dict(specific(event, additionalContext=told), systemMessage=told)
     begin(event)
-    return context(event, event.hub.get_text("brief/", budget_tokens=BRIEF_TOKENS))
+    from ctxhub_client.hooks.notices import token_notice, version_notice
+
+    answer = context(event, event.hub.get_text("brief/", budget_tokens=BRIEF_TOKENS))
+    if told := token_notice(event.hub):
+        return dict(specific(event, additionalContext=told), systemMessage=told)
+    # The person's to do, not the model's.
+    told = version_notice(event.hub)
+    return dict(answer or {}, systemMessage=told) if told else answer
 
 
 def tell_bridge(event: Event) -> None:

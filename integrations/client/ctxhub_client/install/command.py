@@ -44,5 +44,4 @@ def install_itself(is_removing: bool) -> str:
         return "{}: {}.".format(path, "removed" if was_there else "nothing to remove")
     program = Program()
     said = program.unpack()
-    name = program.command("python" if os.name == "nt" else "python3").replace(" -IS", "")
-    return "{}\nIn a repository: {} install {}".format(said, name, "|".join(TARGETS))
+    return "{}\nIn a repository: {} install {}".format(said, program.shown(), "|".join(TARGETS))

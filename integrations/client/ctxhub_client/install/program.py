@@ -27,6 +27,10 @@ class Program:
         self.is_python = True
         return "{}: {}.".format(self.path, "written" if was_written else "nothing to change")
 
+    def shown(self) -> str:
+        """What a person types to run it."""
+        return self.command("python" if os.name == "nt" else "python3").replace(" -IS", "", 1)
+
     def words(self, python: str) -> list[str]:
         """What runs it, without a shell."""
         return [python, "-IS", self.path] if self.is_python else [self.path]
