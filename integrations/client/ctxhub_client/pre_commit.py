@@ -54,11 +54,12 @@ def leased(hub: Hub, paths: list[str]) -> list[str]:
 
 
 def staged_paths(names: list[str]) -> list[str]:
+    project = Project("")
     if names:
-        project = Project("")
         return [path for path in map(project.relative, names) if path]
     listed = run_git("diff", "--cached", "--name-only", "--no-renames", "-z")
-    return [path for path in listed.decode("utf-8", "replace").split("\0") if path and "�" not in path]
+    staged = listed.decode("utf-8", "replace").split("\0")
+    return [project.prefix + path for path in staged if path and "�" not in path]
 
 
 def tell(*lines: str) -> None:

@@ -6,7 +6,6 @@ import json
 import os
 import re
 
-from ctxhub_client.git import run_git
 from ctxhub_client.install.blocks import (
     BLOCK,
     MARKDOWN_MARKS,
@@ -24,6 +23,7 @@ from ctxhub_client.install.codex_config import (
     with_server_lines,
 )
 from ctxhub_client.install.files import Refused, indent_of, read_file, read_settings
+from ctxhub_client.install.git_hooks import hook_file, only_where_it_is, replaced_file, warning
 from ctxhub_client.install.hook_settings import CLAUDE_EVENTS, CODEX_EVENTS, groups_of, without_own
 from ctxhub_client.install.program import Program
 from ctxhub_client.install.rules import CURSOR_HEAD, RULES
@@ -115,22 +115,25 @@ class Installer:
         return self._block(os.path.join(self.top, self.options.file), block_of(MARKDOWN_MARKS, RULES), at_end)
 
     def pre_commit(self) -> str:
-        folder = run_git("rev-parse", "--git-path", "hooks").decode("utf-8", "replace").strip()
-        if not folder:
-            raise Refused("This is no git repository.")
-        path = os.path.join(os.path.realpath(folder), "pre-commit")
-        first = read_file(path).split("\n")[0]
+        path = hook_file(self.top)
+        before = read_file(path)
+        first = before.split("\n")[0]
         if first.startswith("#!") and not re.search(r"\b(sh|bash|dash|zsh|ksh)\b", first):
             raise Refused(
                 "{} is not a shell script. Let it run: {} pre-commit".format(path, self._command(self.top))
             )
-        line = "{} pre-commit || [ $? -ne {} ] || exit 1\n".format(
-            self._command("$(git rev-parse --show-toplevel)"), REFUSED
-        )
+        command = self._command("$(git rev-parse --show-toplevel)")
+        line = "{} pre-commit || [ $? -ne {} ] || exit 1\n".format(command, REFUSED)
+        replaced = replaced_file(path)
+        if replaced:
+            self._taken_out(replaced)
+        is_committed = path_below(self.top, path) != ""
+        if is_committed and not self.inside:
+            line = only_where_it_is(self.program.path, line)
         said = self._block(path, block_of(SHELL_MARKS, line), after_first_line, head="#!/bin/sh\n")
         if os.path.exists(path):
             os.chmod(path, os.stat(path).st_mode | 0o111)  # noqa: S103 (git runs it)
-        return said
+        return said if self.is_removing else said + warning(before, command)
 
     def _command(self, top: str) -> str:
         """The command of a shell that runs this file: below `top` if the repository contains it."""
@@ -205,6 +208,11 @@ class Installer:
         words = [*self.program.words(self.options.python), "codex-notify"]
         line = "notify = {}\n".format(json.dumps(words, ensure_ascii=False))
         return self._block(path, block_of(SHELL_MARKS, line), at_start)
+
+    def _taken_out(self, path: str) -> None:
+        old = read_file(path)
+        if BLOCK.search(old):
+            self._written(path, old, BLOCK.sub("", old))
 
     def _block(self, path: str, block: str, place: Callable[[str, str], str], head: str = "") -> str:
         """Put a block into a text file, or take it out; a file that only had the block is deleted."""
