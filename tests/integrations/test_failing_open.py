@@ -2,7 +2,6 @@
 
 import json
 import socket
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -221,9 +220,7 @@ def test_input_that_is_whole_is_answered_though_its_pipe_stays_open(
     assert started.process.stdin
     started.process.stdin.write(at_stub.input("session_end", reason="clear") + ending)
     started.process.stdin.flush()
-    began = time.monotonic()
     assert started.process.wait(PATIENCE_SECONDS) == 0
-    assert time.monotonic() - began < PATIENCE_SECONDS
     assert stub.one("sessions/").body["conversation"]
 
 

@@ -242,6 +242,7 @@ def hook(event):
 ask("ping")
 hook(started)
 ask("ping")
+subprocess.run(["sh", "-c", f"'{python}' -IS '{package}' doctor; exit 0"], check=True)
 hook(ended)
 server.stdin.close()
 server.wait()
@@ -258,13 +259,17 @@ def test_a_window_with_hooks_and_a_bridge_is_one_session(workplace: Workplace) -
         )
 
     with scripted() as hub:
-        subprocess.run(
+        done = subprocess.run(
             [
                 *(sys.executable, "-c", CLIENT, str(PACKAGE), PYTHON),
                 *(event("SessionStart", source="startup"), event("SessionEnd", reason="exit")),
             ],
             env={**workplace.environment, "CTXHUB_URL": hub.url},
+            cwd=workplace.repository,
+            capture_output=True,
+            text=True,
             check=True,
         )
         asked = [sent.headers.get("ctxhub-session") for sent in hub.got if sent.target == "/mcp"]
     assert asked == [None, "claude-1a2b"]
+    assert "ok       window       session claude-1a2b, with its bridge\n" in done.stdout

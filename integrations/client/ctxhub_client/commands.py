@@ -64,6 +64,10 @@ def run_command(command: str, arguments: list[str]) -> int:
         from ctxhub_client.install.upgrade import run_upgrade
 
         return run_upgrade()
+    if command == "doctor":
+        from ctxhub_client.doctor.run import run_doctor
+
+        return run_doctor(arguments)
     if command == "mcp":
         from ctxhub_client.bridge.run import run_bridge
 

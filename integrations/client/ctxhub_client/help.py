@@ -13,6 +13,7 @@ Connects coding agents to a ctxhub server: run by the hooks of their clients, an
     ctxhub install WHAT             claude-code, cursor, codex, agents-md or pre-commit; in the repository of
                                     the working directory
     ctxhub uninstall [WHAT]         removes what install added, and nothing else
+    ctxhub doctor [--json]          looks at all that clients need to reach the hub, and says what to do
     ctxhub --version                the release, and the beginning of the digest of its files
 
     install options: --user (claude-code, codex: for all your projects), --approve (claude-code, codex: the

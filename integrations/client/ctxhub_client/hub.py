@@ -131,7 +131,7 @@ class Hub:
         if slug and is_fresh and "speaker" in self.known:
             self.speaker = text_of(self.known, "speaker")
             return slug
-        me, name = self._me()
+        me, name = self.me()
         slug = text_of(me, "project")[:200]
         pinned = me.get("pinned")
         # A hub that does not say whether a token is pinned is told only a name that somebody chose.
@@ -141,7 +141,7 @@ class Hub:
             self._remember(project=slug, agent=agent, speaker=self.speaker, at=at)
         return slug
 
-    def _me(self) -> tuple[Json, str]:
+    def me(self) -> tuple[Json, str]:
         """What the hub says of the token, and the agent that it may speak as; "" if the hub refuses that."""
         self.speaker, name = "", self.agent or self.client
         self.introduced = name

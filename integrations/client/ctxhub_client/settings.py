@@ -7,6 +7,8 @@ import re
 
 from ctxhub_client.texts import one_line
 
+CHOICES = {"CTXHUB_ENFORCE": ("deny", "warn", "off"), "CTXHUB_SHELL": ("each", "stop", "off")}
+
 
 def hub_address() -> str:
     return _variable("CTXHUB_URL") or "http://127.0.0.1:8000"
@@ -31,14 +33,18 @@ def log_path() -> str:
 
 
 def enforcement() -> str:
-    mode = _variable("CTXHUB_ENFORCE").lower()
-    return mode if mode in ("warn", "off") else "deny"
+    return chosen("CTXHUB_ENFORCE")
 
 
 def shell_mode() -> str:
     """When to look for what commands wrote: after each, at the end of a turn (stop), or never (off)."""
-    mode = _variable("CTXHUB_SHELL").lower()
-    return mode if mode in ("stop", "off") else "each"
+    return chosen("CTXHUB_SHELL")
+
+
+def chosen(name: str) -> str:
+    """The value of a variable that takes one of several; the first of them for any other."""
+    value = _variable(name).lower()
+    return value if value in CHOICES[name] else CHOICES[name][0]
 
 
 def _variable(name: str) -> str:

@@ -36,6 +36,13 @@ class Store:
         except OSError:
             return {}
 
+    def all(self, start: str) -> list[Json]:
+        """Those whose names begin so."""
+        try:
+            return [self.read(name) for name in os.listdir(self.folder) if name.startswith(start)]
+        except OSError:
+            return []
+
     def write(self, name: str, values: Json) -> bool:
         path = os.path.join(self.folder, name)
         temporary = "{}.{}".format(path, os.getpid())
