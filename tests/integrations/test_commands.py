@@ -4,6 +4,7 @@ import itertools
 import json
 import os
 import subprocess
+import time
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -302,7 +303,7 @@ def test_a_worktree_that_takes_long_is_looked_at_in_the_end(tree: Workplace, stu
 
 def test_the_output_of_git_status() -> None:
     status = (
-        b"# branch.oid abc\0# branch.head main\0# stash 2\0"
+        b"# branch.oid abc\0# branch.head main\0"
         b"1 .M N... 100644 100644 100644 1 2 src/a b.py\0"
         b"1 A. N... 000000 100644 100644 0 2 new\0"
         b"u UU N... 100644 100644 100644 100644 1 2 3 conflict file\0"
@@ -313,7 +314,6 @@ def test_the_output_of_git_status() -> None:
     )
     assert vars(read_status(status)) == {
         "head": "abc",
-        "stash": "2",
         "files": ["src/a b.py", "new", "conflict file", "uné tracked"],
         "new": ["new", "uné tracked"],
         "submodules": ["vendor/a b"],
@@ -381,3 +381,45 @@ def test_an_edit_in_another_worktree_is_not_found_again_there(tree: Workplace, s
     event(tree, "PostToolUse", "sleep 1", tool_use_id="toolu_there", **there)
     assert stub.one("changes/").body["path"] == "src/app.py"
     assert recorded(stub) == []
+
+
+def test_a_command_that_follows_another_asks_git_once(tree: Workplace, stub: StubHub) -> None:
+    trace = tree.folder / "trace"
+    run(tree, "echo x > a")
+    tree.variables["GIT_TRACE"] = str(trace)
+    run(tree, "echo y >> a && rm README.md")
+    assert trace.read_text().count("git status") == 1
+    assert recorded(stub) == [("a", "created"), ("README.md", "deleted"), ("a", "modified")]
+    event(tree, "UserPromptSubmit")
+    run(tree, "true")
+    assert trace.read_text().count("git status") == 3, "a person may have written before the prompt"
+
+
+def test_what_a_person_writes_between_two_commands_is_no_command_s(tree: Workplace, stub: StubHub) -> None:
+    tree.write("theirs", "new\n")
+    run(tree, "echo x > own")
+    tree.write("theirs", "newer\n")
+    tree.write("src/app.py", "by a person\n")
+    (tree.repository / "src" / "old.py").unlink()
+    time.sleep(0.1)
+    run(tree, "sed -i s/x/y/ own && mkdir docs && echo z > docs/other")
+    assert sorted(recorded(stub)[1:]) == [("docs/other", "created"), ("own", "modified")]
+
+
+def test_what_git_moves_between_two_commands_is_no_command_s(tree: Workplace, stub: StubHub) -> None:
+    run(tree, "echo x > own")
+    shell(tree, "git checkout -q -b side && git rm -q README.md && git add -A && git commit -qm side")
+    assert is_silent(run(tree, "echo y > other"))
+    assert recorded(stub) == [("own", "created"), ("other", "created")]
+
+
+def test_what_runs_in_the_background_is_found_by_the_next_command(tree: Workplace, stub: StubHub) -> None:
+    run(tree, "true")
+    background: dict[str, Any] = {"tool_input": {"command": "make", "run_in_background": True}}
+    run(tree, "true", **background)
+    shell(tree, "echo x > built")
+    time.sleep(0.1)
+    run(tree, "echo y > own")
+    shell(tree, "echo x > late")
+    event(tree, "Stop")
+    assert sorted(recorded(stub)) == [("built", "created"), ("late", "created"), ("own", "created")]

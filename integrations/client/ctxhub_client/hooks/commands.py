@@ -45,7 +45,7 @@ def before_command(event: Event) -> Json | None:
     """Look at the worktree; a patch that the command applies is checked as an edit is."""
     command = command_of(event)
     if looks_at(event) == "each":
-        look(event, call_file(event))
+        begin_call(event)
         if dict_of(event.values, "tool_input").get("run_in_background") or command.rstrip().endswith("&"):
             keep(event, background=True)
     if PATCH.match(command):
@@ -62,8 +62,11 @@ def after_command(event: Event) -> Json | None:
 
 
 def begin_turn(event: Event) -> None:
+    """What a person wrote before the prompt is no command's: the first one of a turn looks at all files."""
     if looks_at(event) == "stop":
         look(event, turn_file(event))
+    elif event.hub.store.read(turn_file(event)).get("worktree"):
+        keep(event, worktree=None)
 
 
 def end_turn(event: Event) -> None:
@@ -98,6 +101,23 @@ def call_file(event: Event) -> str:
 def keep(event: Event, **values: object) -> None:
     name = turn_file(event)
     event.hub.store.write(name, dict(event.hub.store.read(name), **values))
+
+
+def begin_call(event: Event) -> None:
+    """Keep how the worktree is before a command: as it was after the one before, or as it is now.
+
+    While something runs in the background, what it writes counts from the last look on.
+    """
+    kept = event.hub.store.read(turn_file(event))
+    last = Worktree.of_values(dict_of(kept, "worktree"))
+    if last is None or event.project.repository is None:
+        look(event, call_file(event))
+        return
+    found = last if kept.get("background") else last.reused(event.project.repository)
+    if found is None:
+        look(event, call_file(event))
+    else:
+        event.hub.store.write(call_file(event), {"worktree": found.values})
 
 
 def look(event: Event, file: str) -> Worktree | None:

@@ -34,16 +34,28 @@ def changed_files(
     found = []
     for path in sorted(filter(is_text, paths)):
         now = after.files[path] if path in after.files else stat_of(os.path.join(repository.top, path))
-        if path in before.files:
+        if path in before.files and not before.is_reused:
             is_changed = now != before.files[path]
         else:
-            # It was as in the last commit: it is written now, or was listed for another reason.
-            is_changed = now is None or max(now[1:]) >= (before.at - CLOCK_SECONDS) * 1e9
+            # It was as in the last commit, or as it was seen before: it is written now, or had been.
+            is_known = path in before.files and now == before.files[path]
+            is_changed = not is_known and is_since(before, repository.top, path, now)
         if is_changed:
             was_there = path in before.files and before.files[path] is not None
             created = "modified" if was_there or path not in new else "created"
             found.append((path, created if now else "deleted"))
     return found, ""
+
+
+def is_since(before: Worktree, top: str, path: str, now: list[int] | None) -> bool:
+    """Whether a file was written or deleted since then."""
+    if now is None and not before.is_reused:
+        return True
+    while now is None and path:
+        # When something was deleted is known of its folder alone.
+        path = os.path.dirname(path)
+        now = stat_of(os.path.join(top, path))
+    return now is None or max(now[1:]) >= (before.at - CLOCK_SECONDS) * 1e9
 
 
 def is_text(path: str) -> bool:

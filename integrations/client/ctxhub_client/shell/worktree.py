@@ -24,7 +24,8 @@ class Worktree:
     """How it was at one moment.
 
     `files`: those that differ from the last commit, each with its size and the times of its content and its
-    inode in nanoseconds; None for one that is deleted. `new`: those of them that no commit has.
+    inode in nanoseconds; None for one that is deleted. `new`: those of them that no commit has. `is_reused`:
+    they are from an earlier moment than `at`.
     """
 
     def __init__(
@@ -36,6 +37,7 @@ class Worktree:
         at_work: list[str],
         files: dict[str, list[int] | None],
         new: list[str],
+        is_reused: bool = False,
     ) -> None:
         self.at = at
         self.head = head
@@ -44,6 +46,7 @@ class Worktree:
         self.at_work = at_work
         self.files = files
         self.new = new
+        self.is_reused = is_reused
 
     @property
     def values(self) -> Json:
@@ -63,18 +66,28 @@ class Worktree:
             list(values.get("at_work") or ()),
             {path: stat for path, stat in files.items() if stat is None or isinstance(stat, list)},
             list(values.get("new") or ()),
+            bool(values.get("is_reused")),
+        )
+
+    def reused(self, repository: Repository) -> Worktree | None:
+        """The same files as those of now, without asking git; None if git has moved something since."""
+        now = size_of(reflog_of(repository)), stash_of(repository), at_work(repository)
+        if not self.reflog or now != (self.reflog, self.stash, self.at_work):
+            return None
+        return Worktree(
+            time.time(), self.head, self.stash, self.reflog, self.at_work, self.files, self.new, True
         )
 
 
 class Status:
-    """What `git status` lists: HEAD, the number of stashes, the files that differ, and those that are new.
+    """What `git status` lists: HEAD, the files that differ, and those that are new.
 
     `submodules`: the folders of those with changes in them. Repositories in the tree that are no submodules
     are listed as one name that ends with a slash, and left out.
     """
 
     def __init__(self) -> None:
-        self.head = self.stash = ""
+        self.head = ""
         self.files: list[str] = []
         self.new: list[str] = []
         self.submodules: list[str] = []
@@ -83,6 +96,7 @@ class Status:
 def look_at(repository: Repository) -> Worktree | None:
     """None if git does not answer in time."""
     began, at = time.monotonic(), time.time()
+    stash, reflog = stash_of(repository), size_of(reflog_of(repository))
     status = status_of(repository.top)
     if status is not None:
         add_submodules(repository.top, status)
@@ -92,16 +106,16 @@ def look_at(repository: Repository) -> Worktree | None:
     return Worktree(
         at,
         status.head or "none",
-        status.stash,
-        size_of(reflog_of(repository)),
-        [name for name in AT_WORK if os.path.exists(os.path.join(repository.git, name))],
+        stash,
+        reflog,
+        at_work(repository),
         {path: stat_of(os.path.join(repository.top, path)) for path in status.files},
         status.new,
     )
 
 
 def status_of(top: str) -> Status | None:
-    options = ("--porcelain=v2", "-z", "-uall", "--branch", "--show-stash", "--no-renames")
+    options = ("--porcelain=v2", "-z", "-uall", "--branch", "--no-renames")
     told = run_git(top, "status", *options)
     return None if told is None else read_status(told)
 
@@ -127,8 +141,6 @@ def read_status(told: bytes) -> Status:
             name, _, value = rest.partition(" ")
             if name == "branch.oid":
                 status.head = value
-            elif name == "stash":
-                status.stash = value
         elif kind == "?" and not rest.endswith("/"):
             status.files.append(rest)
             status.new.append(rest)
@@ -177,6 +189,16 @@ def committed_files(repository: Repository, before: Worktree, head: str) -> dict
 
 # The tree without files, which every repository knows.
 EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
+
+
+def stash_of(repository: Repository) -> str:
+    """A text that differs when something was stashed, or taken back."""
+    found = stat_of(os.path.join(repository.common, "logs", "refs", "stash"))
+    return repr(found[:2]) if found else ""
+
+
+def at_work(repository: Repository) -> list[str]:
+    return [name for name in AT_WORK if os.path.exists(os.path.join(repository.git, name))]
 
 
 def reflog_of(repository: Repository) -> str:
