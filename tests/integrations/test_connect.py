@@ -76,6 +76,13 @@ def test_the_page_shows_the_lines_with_this_hubs_address(client: Client) -> None
     assert f"version {client_archive().version}" in text
 
 
+def test_the_page_connects_the_tools_as_the_guide_does(client: Client) -> None:
+    text = client.get(PAGE).content.decode()
+    lines = re.findall(r"^.*mcp add ctxhub .* mcp$", (ROOT / "docs" / "hooks.md").read_text(), re.MULTILINE)
+    assert [line.split()[0] for line in lines] == ["claude", "codex"]
+    assert "\n".join(lines) in text
+
+
 def test_below_a_path_its_lines_and_links_have_it(client: Client) -> None:
     with override_script_prefix("/hub/"):
         text = client.get(PAGE, SCRIPT_NAME="/hub").content.decode()

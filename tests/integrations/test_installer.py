@@ -185,8 +185,10 @@ def test_hooks_that_the_repository_shares_already_are_told_of(repository: Workpl
     assert told not in install(repository, "claude-code").out
     outside = program(hook.PYTHON, repository.limits)
     assert told in repository.run("install", "claude-code", script=outside).out
-    assert told not in repository.run("uninstall", "claude-code", script=outside).out
-    install(repository, "claude-code", command="uninstall")
+    left = repository.run("uninstall", "claude-code", script=outside).out
+    assert "settings.json has hooks of ctxhub as well, for all who have the repository; they stay" in left
+    assert "hooks of ctxhub" not in install(repository, "claude-code", command="uninstall").out
+    assert "hooks of ctxhub" not in repository.run("uninstall", "claude-code", script=outside).out
     assert told not in repository.run("install", "claude-code", script=outside).out
 
 

@@ -79,7 +79,7 @@ class Installer:
     def _say_shared(self, path: str) -> str:
         """A line if the settings that the repository shares have our hooks as well."""
         shared = os.path.join(self.top, ".claude", "settings.json")
-        if path == shared or self.is_removing:
+        if path == shared:
             return ""
         try:
             hooks = read_settings(read_file(shared), shared).get("hooks", {})
@@ -87,6 +87,11 @@ class Installer:
                 return ""
         except Refused:
             return ""
+        if self.is_removing:
+            return (
+                "\n{} has hooks of ctxhub as well, for all who have the repository; they stay. To"
+                " remove them, run `uninstall` with the program in the repository."
+            ).format(shared)
         return (
             "\n{} has hooks of ctxhub as well, and both would run: take them out there, or uninstall these."
         ).format(shared)
