@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shlex
 
 from ctxhub_client.git import run_git
@@ -34,6 +35,12 @@ def replaced_file(path: str) -> str:
     """The file of husky that runs this one, which could have the block from before; "" if there is none."""
     own = os.path.join(os.path.dirname(path), "_", "pre-commit")
     return own if is_of_husky(os.path.dirname(own)) and os.path.isfile(own) else ""
+
+
+def refuse_other_language(path: str, text: str, command: str) -> None:
+    first = text.split("\n")[0]
+    if first.startswith("#!") and not re.search(r"\b(sh|bash|dash|zsh|ksh)\b", first):
+        raise Refused("{} is not a shell script. Let it run: {} pre-commit".format(path, command))
 
 
 def warning(text: str, command: str) -> str:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import re
 
 from ctxhub_client.hooks.tools import HUB_TOOLS
-from ctxhub_client.install.files import Refused
+from ctxhub_client.install.files import Refused, read_file, read_settings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -75,3 +76,26 @@ def others_of(group: Any) -> Any:
 
 def is_own(hook: object) -> bool:
     return isinstance(hook, dict) and OWN_COMMAND.search(str(hook.get("command", ""))) is not None
+
+
+def told_of_shared(top: str, path: str, is_removing: bool) -> str:
+    """A line if the settings that the repository shares have our hooks besides those in `path`."""
+    shared = os.path.join(top, ".claude", "settings.json")
+    if path == shared:
+        return ""
+    try:
+        hooks = read_settings(read_file(shared), shared).get("hooks", {})
+        if hooks == without_own(hooks, shared):
+            return ""
+    except Refused:
+        return ""
+    if is_removing:
+        told = (
+            "\n{} has hooks of ctxhub as well, for all who have the repository; they stay. To remove them,"
+            " run `uninstall` with the program in the repository."
+        )
+    else:
+        told = (
+            "\n{} has hooks of ctxhub as well, and both would run: take them out there, or uninstall these."
+        )
+    return told.format(shared)

@@ -23,8 +23,20 @@ from ctxhub_client.install.codex_config import (
     with_server_lines,
 )
 from ctxhub_client.install.files import Refused, indent_of, read_file, read_settings
-from ctxhub_client.install.git_hooks import hook_file, only_where_it_is, replaced_file, warning
-from ctxhub_client.install.hook_settings import CLAUDE_EVENTS, CODEX_EVENTS, groups_of, without_own
+from ctxhub_client.install.git_hooks import (
+    hook_file,
+    only_where_it_is,
+    refuse_other_language,
+    replaced_file,
+    warning,
+)
+from ctxhub_client.install.hook_settings import (
+    CLAUDE_EVENTS,
+    CODEX_EVENTS,
+    groups_of,
+    told_of_shared,
+    without_own,
+)
 from ctxhub_client.install.program import Program
 from ctxhub_client.install.rules import CURSOR_HEAD, RULES
 from ctxhub_client.paths import Project, path_below
@@ -72,29 +84,9 @@ class Installer:
         said = self._hooks(
             path, CLAUDE_EVENTS, self._command("${CLAUDE_PROJECT_DIR}") + " hook claude", self._permit
         )
-        said += self._say_shared(path)
+        said += told_of_shared(self.top, path, self.is_removing)
         is_offered = not (self.is_removing or self.options.approve)
         return said + "\nWith --approve it uses the hub's tools unasked." if is_offered else said
-
-    def _say_shared(self, path: str) -> str:
-        """A line if the settings that the repository shares have our hooks as well."""
-        shared = os.path.join(self.top, ".claude", "settings.json")
-        if path == shared:
-            return ""
-        try:
-            hooks = read_settings(read_file(shared), shared).get("hooks", {})
-            if hooks == without_own(hooks, shared):
-                return ""
-        except Refused:
-            return ""
-        if self.is_removing:
-            return (
-                "\n{} has hooks of ctxhub as well, for all who have the repository; they stay. To"
-                " remove them, run `uninstall` with the program in the repository."
-            ).format(shared)
-        return (
-            "\n{} has hooks of ctxhub as well, and both would run: take them out there, or uninstall these."
-        ).format(shared)
 
     def codex(self) -> str:
         home = os.environ.get("CODEX_HOME") or os.path.expanduser(os.path.join("~", ".codex"))
@@ -122,11 +114,7 @@ class Installer:
     def pre_commit(self) -> str:
         path = hook_file(self.top)
         before = read_file(path)
-        first = before.split("\n")[0]
-        if first.startswith("#!") and not re.search(r"\b(sh|bash|dash|zsh|ksh)\b", first):
-            raise Refused(
-                "{} is not a shell script. Let it run: {} pre-commit".format(path, self._command(self.top))
-            )
+        refuse_other_language(path, before, self._command(self.top))
         command = self._command("$(git rev-parse --show-toplevel)")
         line = "{} pre-commit || [ $? -ne {} ] || exit 1\n".format(command, REFUSED)
         replaced = replaced_file(path)
