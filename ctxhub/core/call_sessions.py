@@ -5,10 +5,12 @@ from datetime import datetime
 from typing import Any, Protocol
 
 from ctxhub.core.kit.caller import Caller
-from ctxhub.core.kit.errors import InvalidInput
+from ctxhub.core.kit.errors import InvalidInput, shown
 from ctxhub.core.kit.inputs import clean_call_name
 
 _NO_NAME = re.compile(r"[^\w.-]", re.ASCII)
+# Neither a number nor a word that says which session is meant.
+_MADE_UP = re.compile(r"[a-z]+-[\w.-]+(?:/[\w.-]+)*", re.ASCII | re.IGNORECASE)
 
 
 class SessionFinder(Protocol):
@@ -51,6 +53,14 @@ def clean_call_session(value: Any, source: str) -> str:
     if not isinstance(value, str):
         raise InvalidInput(f"{source} must be the id or the name of a session.")
     return clean_call_name(value, source, "It names a session: 5, or a name of your own.")
+
+
+def clean_made_up_session(value: str, source: str) -> str:
+    """The name that a client's process made up for its window. Raises InvalidInput for another form."""
+    name = clean_call_session(value, source)
+    if not _MADE_UP.fullmatch(name):
+        raise InvalidInput(f"{source} is {shown(name)}; it is a word, a hyphen and digits: mcp-1a2b3c4d.")
+    return name
 
 
 def name_of_session(caller: Caller) -> str:

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Awaitable, Callable, MutableMapping
 from contextlib import nullcontext
+from dataclasses import replace
 from typing import Any, Literal
 from urllib.parse import parse_qs, urlsplit
 
@@ -11,13 +12,19 @@ from django.http.request import split_domain_port, validate_host
 from pydantic_core import to_json
 
 from ctxhub.core.accounts.access_tokens import authenticate, authenticate_remembered
-from ctxhub.core.call_sessions import clean_call_session
+from ctxhub.core.call_sessions import clean_call_session, clean_made_up_session
 from ctxhub.core.events.following import Opening
 from ctxhub.core.kit.background import flush_all
-from ctxhub.core.kit.caller import Caller
+from ctxhub.core.kit.caller import Caller, Window
 from ctxhub.core.kit.errors import CtxhubError, InvalidInput, NotAllowed, Unauthenticated, shown
 from ctxhub.core.kit.failures import failure_of, log_failure
-from ctxhub.core.kit.headers import AGENT_HEADER, CLIENT_HEADER, SESSION_HEADER, header_text
+from ctxhub.core.kit.headers import (
+    AGENT_HEADER,
+    CLIENT_HEADER,
+    MADE_UP_SESSION_HEADER,
+    SESSION_HEADER,
+    header_text,
+)
 from ctxhub.core.kit.inputs import clean_agent
 from ctxhub.core.kit.replaced_file import leave_replaced_if_due
 from ctxhub.core.kit.write_queue import QueueTimeout
@@ -243,7 +250,10 @@ async def _caller(scope: Scope, headers: dict[str, str], admit: Callable[[Caller
     elif not caller.pinned and (client := _client(headers, scope.get("query_string", b""))):
         caller = caller.named(client)
     if session := headers.get(SESSION_HEADER.lower(), "").strip():
-        caller = caller.in_session(clean_call_session(header_text(session), SESSION_HEADER))
+        return caller.in_session(clean_call_session(header_text(session), SESSION_HEADER))
+    if session := headers.get(MADE_UP_SESSION_HEADER.lower(), "").strip():
+        name = clean_made_up_session(header_text(session), MADE_UP_SESSION_HEADER)
+        return replace(caller, window=Window(name, is_remote=True))
     return caller
 
 

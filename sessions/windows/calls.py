@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from ctxhub.core.kit import clock, sql
-from ctxhub.core.kit.caller import Caller
+from ctxhub.core.kit.caller import Caller, Window
 from ctxhub.core.kit.errors import InvalidInput, NotAllowed, NotFound, shown
 from ctxhub.core.kit.inputs import clean_name, read_id
 from ctxhub.core.kit.lengths import SESSION_NAME_LENGTH
@@ -92,6 +92,8 @@ def find_session(caller: Caller) -> FoundSession | None:
     if caller.session:
         return find_named(caller.project_id, caller.session)
     if window := caller.window:
+        if window.is_remote:
+            return _of_remote_window(caller, window)
         session_id = window.session_of(caller.agent)
         return _of_window(caller, session_id) if session_id else None
     return _current(caller, clock.now())
@@ -121,6 +123,28 @@ def unknown_session(named: str) -> NotFound:
 def _of_window(caller: Caller, session_id: int) -> FoundSession | None:
     """The agent's session in the window, unless it was deleted since."""
     return _select(f"s.id = %s AND {AGENT}", [caller.project_id, session_id, *_agent(caller)])
+
+
+def _of_remote_window(caller: Caller, window: Window) -> FoundSession | None:
+    among, names = sql.among("s.name", names_in(window, caller.agent))
+    return _select(f"s.name <> '' AND {among} AND {AGENT}", [caller.project_id, *names, *_agent(caller)])
+
+
+def names_in(window: Window, agent: str) -> tuple[str, str]:
+    """What the session of an agent in a window is called: as the window, unless another agent's there is."""
+    return window.name, f"{window.name} {agent.casefold()}"[:SESSION_NAME_LENGTH]
+
+
+def free_name_in(window: Window, caller: Caller) -> str:
+    """The name that a new session of the agent in a window gets; "" if there is none left."""
+    names = names_in(window, caller.agent)
+    among, values = sql.among("name", names)
+    found = sql.rows(
+        f"SELECT name FROM agent_sessions_agentsession WHERE project_id = %s AND name <> '' AND {among}",
+        [caller.project_id, *values],
+    )
+    taken = {name for (name,) in found}
+    return next((name for name in names if name not in taken), "")
 
 
 def _current(caller: Caller, now: datetime) -> FoundSession | None:
@@ -163,6 +187,9 @@ def find_places(
     windows = [caller.window.session_of(caller.agent) for caller in callers if caller.window]
     ids = {row_id for row_id in (*map(read_id, named.values()), *windows) if row_id}
     names = {name for name in named.values() if name and not name.isdecimal()}
+    for caller in callers:
+        if caller.window and caller.window.is_remote:
+            names.update(names_in(caller.window, caller.agent))
     since = now - CURRENT_FOR
     stored = _select_many(project_id, since, sorted(agents.values()), sorted(ids), sorted(names))
     return [
@@ -192,7 +219,8 @@ def _find_own(caller: Caller, agent_id: int, stored: Sequence[_Stored], since: d
     own = [row for row in stored if row.agent_id == agent_id]
     if window := caller.window:
         session_id = window.session_of(caller.agent)
-        return next((row.id for row in own if row.id == session_id), None)
+        names = names_in(window, caller.agent) if window.is_remote else ()
+        return next((row.id for row in own if row.id == session_id or row.name in names), None)
     current = [(row.current_at, row.id) for row in own if row.current_at and row.current_at > since]
     return max(current)[1] if current else None
 

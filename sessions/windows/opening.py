@@ -1,11 +1,13 @@
 """Opens the session that a call belongs to, and registers how sessions are found."""
 
+from dataclasses import replace
 from datetime import datetime, timedelta
 
 from django.db import transaction
 
 from ctxhub.core.kit import sql
-from ctxhub.core.kit.caller import Caller
+from ctxhub.core.kit.caller import Caller, Window
+from ctxhub.core.search.index import index_again
 from sessions.sittings.history import count_opened
 from sessions.sittings.models import DEFAULT_WORKSPACE
 from sessions.windows.calls import (
@@ -14,6 +16,7 @@ from sessions.windows.calls import (
     clean_session_name,
     find_session,
     find_session_id,
+    free_name_in,
     name_of_named,
 )
 
@@ -60,10 +63,31 @@ def touch_session(session: FoundSession, at: datetime) -> None:
 def enter_session(caller: Caller, session_id: int) -> None:
     """Let the later calls of the agent in its window belong to a session.
 
-    Once it is stored: after a rollback the id may go to another session.
+    In a process once it is stored: after a rollback the id may go to another session.
     """
-    if window := caller.window:
+    window = caller.window
+    if window is None:
+        return
+    if window.is_remote:
+        _enter_remotely(caller, window, session_id)
+    else:
         transaction.on_commit(lambda: window.enter(caller.agent, session_id))
+
+
+def _enter_remotely(caller: Caller, window: Window, session_id: int) -> None:
+    """Give the name of the window to a session that has none: any process finds it by that."""
+    [(name,)] = sql.rows("SELECT name FROM agent_sessions_agentsession WHERE id = %s", [session_id])
+    if name:
+        return
+    if before := find_session(replace(caller, session="")):
+        _rename(caller.project_id, before.id, "")
+    if name := free_name_in(window, caller):
+        _rename(caller.project_id, session_id, name)
+
+
+def _rename(project_id: int, session_id: int, name: str) -> None:
+    sql.execute("UPDATE agent_sessions_agentsession SET name = %s WHERE id = %s", [name, session_id])
+    index_again(project_id, "session", [session_id])
 
 
 def _insert(caller: Caller, agent_id: int, at: datetime) -> int:

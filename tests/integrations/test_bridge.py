@@ -1,6 +1,7 @@
 """The bridge as a process of its own, between real clients and a real hub."""
 
 import json
+import re
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -77,6 +78,27 @@ def test_windows_are_sessions_of_their_own(hub: LiveHub, ada_token: str, ada_res
         assert again["lease_id"] == held["lease_id"]
     [row] = ada_rest.get("leases/").body["items"]
     assert row["session"] == "claude-one"
+
+
+def test_windows_whose_client_tells_no_session_make_a_name_up(
+    hub: LiveHub, ada_token: str, ada_rest: RestClient, ben_mcp: McpClient
+) -> None:
+    with bridge(hub, ada_token) as one, bridge(hub, ada_token) as two:
+        one.start()
+        two.start()
+        for client in (one, two):
+            assert client.call("file", "lease", paths=["src/a.py"])["result"] == "created"
+        assert ben_mcp.call("file", "lease", paths=["src/a.py"])["error"] == "conflict"
+        again = one.call("file", "lease", paths=["src/a.py"])
+        assert again["result"] == "extended", "its own"
+        saved = [client.call("session", "save", summary="s", branch="main") for client in (one, two)]
+        tracked = [client.call("session", "track", path="b.py", access="viewed") for client in (one, two)]
+        assert [each["session"] for each in tracked] == [each["session"] for each in saved]
+        live = ada_rest.get("sessions/", live="true").body["items"]
+    names = {row["session"] for row in ada_rest.get("leases/").body["items"]}
+    assert len(names) == 2
+    assert all(re.fullmatch("mcp-[0-9a-f]{8}", name) for name in names)
+    assert {(row["session"], row["branch"]) for row in live} == {(name, "main") for name in names}
 
 
 def test_an_agent_is_named(hub: LiveHub, apollo: Project, ada_rest: RestClient) -> None:

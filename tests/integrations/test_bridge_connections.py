@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -113,6 +114,16 @@ def test_a_message_is_passed_on_as_it_is(client: Ends, hub: ScriptedHub) -> None
     assert not {"ctxhub-session", "ctxhub-agent", "mcp-protocol-version"} & {*sent.headers}
 
 
+def test_a_window_that_nobody_names_has_one_name_of_its_own(client: Ends, hub: ScriptedHub) -> None:
+    client.ask("ping")
+    client.ask("ping")
+    for other in bridged():
+        other.ask("ping")
+    one, same, another = (sent.headers["ctxhub-made-up-session"] for sent in hub.got)
+    assert one == same != another
+    assert re.fullmatch("mcp-[0-9a-f]{8}", one)
+
+
 def test_an_answer_of_many_lines_becomes_one(client: Ends, hub: ScriptedHub) -> None:
     hub.acts = [
         lambda r: r.send(json.dumps({"jsonrpc": "2.0", "id": 1, "result": {"a": "b"}}, indent=1).encode())
@@ -174,6 +185,7 @@ def test_the_window_and_the_agent_are_named(
         named.ask("ping")
     sent = (hub.got[-1].headers.get(name) for name in ("ctxhub-session", "ctxhub-agent"))
     assert tuple(text and text.encode("latin-1").decode() for text in sent) == expected
+    assert "ctxhub-made-up-session" not in hub.got[-1].headers
 
 
 @pytest.mark.parametrize(

@@ -175,6 +175,18 @@ def test_a_call_of_a_subagent_has_its_part() -> None:
     assert window.session(["toolu_1"]) == window.session(None) == "claude-1"
 
 
+def test_a_name_is_made_up_where_none_is_told() -> None:
+    window = Window("", CLAUDE)
+    own = window.session()
+    name_subagent("toolu_1", "reviewer-7")
+    part = window.session("toolu_1")
+    assert part == f"{own}/reviewer-7"
+    begin_session("claude-1", goes_on=False, find=CLAUDE)
+    asked = [own, part, window.session(), f"{own}0"]
+    assert [window.is_made_up(name) for name in asked] == [True, True, False, False]
+    assert not Window("mine", CLAUDE).is_made_up("mine")
+
+
 # -- Tables of processes ---------------------------------------------------------------------------
 
 
@@ -270,6 +282,7 @@ def test_a_window_with_hooks_and_a_bridge_is_one_session(workplace: Workplace) -
             text=True,
             check=True,
         )
-        asked = [sent.headers.get("ctxhub-session") for sent in hub.got if sent.target == "/mcp"]
-    assert asked == [None, "claude-1a2b"]
+        asked = [sent.headers for sent in hub.got if sent.target == "/mcp"]
+    assert [sent.get("ctxhub-session") for sent in asked] == [None, "claude-1a2b"]
+    assert [sent.get("ctxhub-made-up-session", "")[:4] for sent in asked] == ["mcp-", ""]
     assert "ok       window       session claude-1a2b, with its bridge\n" in done.stdout

@@ -74,6 +74,22 @@ def test_a_session_in_the_header_may_have_accents(hub: LiveHub, apollo: Project,
     assert session_of(client) == "Abend é"
 
 
+def test_a_window_names_itself_where_its_client_does_not(hub: LiveHub, ada_token: str) -> None:
+    client = hub.mcp(ada_token, **{"Ctxhub-Made-Up-Session": "mcp-1a2b3c4d"})
+    assert '"session":"","argument":null,"has_window":true' in told(client)
+    assert session_of(client, {"ctxhub/session": "meta"}) == "meta"
+    assert session_of(client, session="argument") == "argument"
+    client.headers["Ctxhub-Session"] = "claude-1a2b"
+    assert '"session":"claude-1a2b","argument":null,"has_window":false' in told(client)
+
+
+@pytest.mark.parametrize("named", ["5", "latest", "${SESSION}", CREDENTIAL, "x-" * 51])
+def test_a_bad_name_of_a_window_is_refused(hub: LiveHub, ada_token: str, named: str) -> None:
+    reply = hub.mcp(ada_token).send("POST", "/mcp", {}, {"Ctxhub-Made-Up-Session": named})
+    assert reply.status == 400
+    assert "Ctxhub-Made-Up-Session" in reply.body["error"]["message"]
+
+
 # -- stdio -----------------------------------------------------------------------------------------
 
 

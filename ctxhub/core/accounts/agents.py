@@ -92,7 +92,7 @@ def touch_agent(caller: Caller) -> None:
         if len(_touched) > 10_000:
             _touched.clear()
         _touched[agent] = now
-    if caller.window is not None:
+    if caller.window is not None and not caller.window.is_remote:
         # A process on stdio lives for days with one project: it hears of changed settings here.
         caller.project.refresh_from_db(fields=["config"])
     if not register_without_waiting(caller):

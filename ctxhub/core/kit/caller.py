@@ -27,15 +27,17 @@ ErrorT = TypeVar("ErrorT", bound=CtxhubError)
 
 @dataclass(slots=True)
 class Window:
-    """The client's window that a process on stdio serves: which session each agent works in.
+    """A client's window, and which session each agent works in there.
 
-    `name`: what it holds leases as; `made_up`: the process chose it, since the client tells none.
-    `sessions`: the ids of saved ones by the case-folded name of the agent.
+    `name`: what it holds leases as; `made_up`: the process on stdio chose it, since the client tells none.
+    `sessions`: the ids of saved ones by the case-folded name of the agent. `is_remote`: that process is the
+    client's own, and asks over HTTP: nothing is kept here, and the session has the name of the window.
     """
 
     name: str = field(default_factory=lambda: f"stdio-{token_hex(4)}")
     made_up: bool = True
     sessions: dict[str, int] = field(default_factory=dict)
+    is_remote: bool = False
 
     def session_of(self, agent: str) -> int | None:
         return self.sessions.get(agent.casefold())
@@ -53,8 +55,9 @@ class Caller:
     administrator's calls only those with `allow_secret` do so (`for_call`), and note in `kept` what it was.
     `maker_id`: the user who made the token.
     `has_own_name`: the connection names the agent, so that no call has to: a header, `--agent`.
-    `session`: the id or the name of the session that the call names; `window`: None over HTTP. `exact_paths`:
-    its paths are read as they are written, since they come from git or the file system.
+    `session`: the id or the name of the session that the call names; `window`: None over HTTP, unless the
+    request names one. `exact_paths`: its paths are read as they are written, since they come from git or the
+    file system.
     """
 
     project: "Project"

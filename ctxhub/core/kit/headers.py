@@ -3,6 +3,7 @@
 AGENT_HEADER = "Ctxhub-Agent"
 CLIENT_HEADER = "Ctxhub-Client"
 SESSION_HEADER = "Ctxhub-Session"
+MADE_UP_SESSION_HEADER = "Ctxhub-Made-Up-Session"
 
 
 def header_text(header: str) -> str:

@@ -164,8 +164,9 @@ class Bridge:
             headers["Ctxhub-Agent"] = in_header(agent_name())
         elif self._client:
             headers["Ctxhub-Client"] = self._client
-        if session := self._window.session(request.message.tool_use):
-            headers["Ctxhub-Session"] = in_header(session)
+        session = self._window.session(request.message.tool_use)
+        is_made_up = self._window.is_made_up(session)
+        headers["Ctxhub-Made-Up-Session" if is_made_up else "Ctxhub-Session"] = in_header(session)
         if self._version and request.message.method != "initialize":
             headers["Mcp-Protocol-Version"] = self._version
         headers.update(request.message.headers())

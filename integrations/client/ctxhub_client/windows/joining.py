@@ -86,8 +86,9 @@ def name_subagent(tool_use: str, part: str) -> None:
 
 class Window:
     def __init__(self, name: str, find: Find | None = None) -> None:
-        """`name`: the session's while no hook tells another one."""
-        self._own = self._name = name
+        """`name`: the session's while no hook tells another one; "": one is made up."""
+        self._is_named = bool(name)
+        self._own = self._name = name or "mcp-" + os.urandom(4).hex()
         self._changed = 0
         self._told = self._path = ""
         client = client_of(find or finder())
@@ -105,6 +106,10 @@ class Window:
                 remove(path)
                 return "{}/{}".format(self._name, part)
         return self._name
+
+    def is_made_up(self, session: str) -> bool:
+        """Whether nobody but this process calls the session so."""
+        return not self._is_named and (session + "/").startswith(self._own + "/")
 
     def close(self) -> None:
         if self._path:
