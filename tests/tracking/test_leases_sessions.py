@@ -1,5 +1,6 @@
 """Leases of an agent's sessions: who is in whose way, what is taken over, and what a session releases."""
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -242,6 +243,39 @@ def test_a_lease_keeps_its_session(ada: Caller) -> None:
     lease(ada, "c.py")
     stored = Lease.objects.in_project(ada.project).order_by("pk").values_list("session", "made_up")
     assert [*stored] == [("one", False), ("stdio-9f", True), ("", False)]
+
+
+def test_a_window_whose_client_tells_its_name_later_goes_on_and_releases_what_it_held(ada: Caller) -> None:
+    made_up = replace(ada, window=Window("mcp-1a2b3c4d", is_remote=True))
+    by_id, *_ = (lease(made_up, f"{name}.py") for name in "abc")
+    real = window(ada, "claude-1a2b")
+    heard(made_up)
+    heard(real)
+    assert check(caller=real, paths=["a.py", "b.py"]).is_clear
+    assert lease(real, "a.py") != by_id
+    assert release_leases(caller=real, lease_id=by_id)["released"] == 1
+    assert release_leases(caller=real, paths=["b.py"])["released"] == 1
+    assert held(ada) == [(["c.py"], "mcp-1a2b3c4d"), (["a.py"], "claude-1a2b")]
+    assert release_leases(caller=real, all=True)["released"] == 2, "with what only it can have taken"
+    assert not held(ada)
+
+
+def test_of_two_leases_on_a_path_the_very_holders_is_released_by_it(ada: Caller) -> None:
+    one, two = (replace(ada, window=Window(name, is_remote=True)) for name in ("mcp-1", "mcp-2"))
+    lease(one)
+    lease(two)
+    assert release_leases(caller=two, paths=[FILE])["released"] == 1
+    assert held(ada) == [([FILE], "mcp-1")]
+    lease(two)
+    with pytest.raises(InvalidInput, match="not what one lease of yours"):
+        release_leases(caller=ada, paths=[FILE])
+
+
+def test_what_a_window_with_a_made_up_name_holds_refuses_other_agents(ada: Caller, ben: Caller) -> None:
+    lease(replace(ada, window=Window("mcp-1", is_remote=True)))
+    lease(replace(ada, window=Window("mcp-2", is_remote=True)))
+    with pytest.raises(Conflict, match="leased by 'ada'"):
+        lease(replace(ben, window=Window("mcp-1", is_remote=True)))
 
 
 def test_sessions_are_forgotten_after_a_week(ada: Caller) -> None:

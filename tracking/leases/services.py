@@ -42,7 +42,8 @@ SHOWN_LEASES = 5
 def leases_named(
     caller: Caller, speaker: Speaker, patterns: Sequence[str], held: Sequence[LeaseRow], at: datetime
 ) -> list[LeaseRow]:
-    """Those of a session's leases that hold these paths and no others, one for each path.
+    """Those of a session's leases that hold these paths and no others, one for each path: the very holder's
+    before those of sessions that count as the same.
 
     `held`: the live leases of its agent. Raises NotFound or InvalidInput, naming the ids, if there is none,
     another one might be meant, or another session of the agent holds the paths.
@@ -51,7 +52,12 @@ def leases_named(
     compared = compared_by(caller)
     paths = {lease.id: set(map(compared, lease.paths)) for lease in held}
     named = set(map(compared, patterns))
-    on_path = [[lease for lease in own if path in paths[lease.id]] for path in named]
+    very_own = [lease for lease in own if lease.holder == speaker.holder]
+    on_path = [
+        [lease for lease in very_own if path in paths[lease.id]]
+        or [lease for lease in own if path in paths[lease.id]]
+        for path in named
+    ]
     found = {lease.id: lease for leases in on_path for lease in leases}
     if all(len(leases) == 1 for leases in on_path) and all(paths[each] <= named for each in found):
         return list(found.values())
