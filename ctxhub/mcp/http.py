@@ -20,9 +20,11 @@ from ctxhub.core.kit.errors import CtxhubError, InvalidInput, NotAllowed, Unauth
 from ctxhub.core.kit.failures import failure_of, log_failure
 from ctxhub.core.kit.headers import (
     AGENT_HEADER,
+    BRANCH_HEADER,
     CLIENT_HEADER,
     MADE_UP_SESSION_HEADER,
     SESSION_HEADER,
+    WORKTREE_HEADER,
     header_text,
 )
 from ctxhub.core.kit.inputs import clean_agent
@@ -249,6 +251,8 @@ async def _caller(scope: Scope, headers: dict[str, str], admit: Callable[[Caller
         caller = caller.named(clean_agent(header_text(agent), AGENT_HEADER))
     elif not caller.pinned and (client := _client(headers, scope.get("query_string", b""))):
         caller = caller.named(client)
+    places = (headers.get(name.lower(), "") for name in (BRANCH_HEADER, WORKTREE_HEADER))
+    caller = caller.at(*map(header_text, places))
     if session := headers.get(SESSION_HEADER.lower(), "").strip():
         return caller.in_session(clean_call_session(header_text(session), SESSION_HEADER))
     if session := headers.get(MADE_UP_SESSION_HEADER.lower(), "").strip():

@@ -22,6 +22,7 @@ from ctxhub.toolbox.tool_list import find_call, list_tools, offered_tools
 
 REQUEST_ID = "ctxhub/request_id"
 SESSION = "ctxhub/session"
+BRANCH, WORKTREE = "ctxhub/branch", "ctxhub/worktree"
 LIST_TTL_MS = 60_000
 WRONG_PARAMS = "Invalid request parameters"
 
@@ -168,7 +169,7 @@ def _call_tool(request: Request) -> Result | Work:
                 profile=request.surface.profile,
                 only=request.surface.only,
             )
-            caller, request_id = _in_session(request.caller, request.meta), _request_id(request.meta)
+            caller, request_id = _as_told(request.caller, request.meta), _request_id(request.meta)
     except Exception as error:
         return failed(error)
 
@@ -210,8 +211,9 @@ def _request_id(meta: dict[str, Any]) -> str | None:
     return str(request_id)
 
 
-def _in_session(caller: Caller, meta: dict[str, Any]) -> Caller:
-    """The caller in the session that `_meta` names, if it names one."""
+def _as_told(caller: Caller, meta: dict[str, Any]) -> Caller:
+    """The caller in the session and at the place that `_meta` names, as far as it names any."""
+    caller = caller.at(meta.get(BRANCH), meta.get(WORKTREE))
     named = meta.get(SESSION)
     if named in (None, ""):
         return caller

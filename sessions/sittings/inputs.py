@@ -222,6 +222,11 @@ def clean_workspace(value: str | None, caller: Caller) -> str:
     return _clean_line(value, "workspace_id", WORKSPACE_LENGTH, caller) or DEFAULT_WORKSPACE
 
 
+def clean_place(name: str, value: str, caller: Caller) -> str:
+    """A branch or a worktree, by the argument's name."""
+    return str(_CLEANERS[name](value, caller))
+
+
 def clean_budget(value: int) -> int:
     return clean_from_to(value, "budget_tokens", LEAST_BUDGET, MOST_BUDGET)
 

@@ -1,9 +1,10 @@
 """Saves and deletes sessions. All their writes go through here or restore."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
-from typing import Annotated, Literal, NotRequired, Unpack
+from typing import Annotated, Any, Literal, NotRequired, Unpack
 
 from django.db.models import Sum
 
@@ -41,6 +42,7 @@ from sessions.sittings.inputs import (
     NewItem,
     SaveArguments,
     SaveFields,
+    clean_place,
     clean_save,
 )
 from sessions.sittings.models import DEFAULT_WORKSPACE, Conversation
@@ -86,7 +88,7 @@ def save_session(
     releases what the session of the call and its parts hold.
     """
     caller = caller.in_session(session)
-    fields = clean_save(caller, **arguments)
+    fields, place = clean_save(caller, **arguments), _place(caller, arguments)
     speaker = speaker_of(caller) if ended else None
     with write_transaction(caller.project_id):
         at = clock.now()
@@ -94,6 +96,7 @@ def save_session(
         old = _find_target(caller, agent_id)
         if not (fields.holds_something or _holds_something(old)):
             raise _nothing_to_save()
+        fields = replace(fields, state={**place, **fields.state})
         new = _write_row(caller, agent_id, old, fields, at)
         new = _write_parts(new, fields, at, caller.project_id)
         HISTORY.record(
@@ -160,6 +163,20 @@ def clean_new_name(caller: Caller) -> str:
 
 
 # -- Helpers ---------------------------------------------------------------------------------------
+
+
+def _place(caller: Caller, arguments: Mapping[str, Any]) -> dict[str, str]:
+    """The branch and the worktree that the connection tells, where the call says nothing of them.
+
+    What could not be stored is ignored: the call did not ask for it.
+    """
+    told = {"branch": caller.branch, "worktree": caller.worktree}
+    place: dict[str, str] = {}
+    for name, value in told.items():
+        if value and arguments.get(name, UNSET) is UNSET:
+            with suppress(CtxhubError):
+                place[name] = clean_place(name, value, caller.for_call(allow_secret=False))
+    return {name: value for name, value in place.items() if value}
 
 
 def _find_target(caller: Caller, agent_id: int) -> SessionRow | None:

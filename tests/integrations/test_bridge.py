@@ -5,6 +5,7 @@ import re
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -28,10 +29,10 @@ MOST_KIB = 16 * 1024
 
 
 @contextmanager
-def bridge(hub: LiveHub, token: str, **variables: str) -> Iterator[StdioClient]:
+def bridge(hub: LiveHub, token: str, folder: str | Path = "/", **variables: str) -> Iterator[StdioClient]:
     environment = {"CTXHUB_URL": hub.url, "CTXHUB_TOKEN": token, "HOME": str(settings.VAR_DIR), **variables}
     pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-    with subprocess.Popen(COMMAND, env=environment, cwd="/", **pipes) as process:
+    with subprocess.Popen(COMMAND, env=environment, cwd=folder, **pipes) as process:
         try:
             yield StdioClient(process)
         finally:
@@ -99,6 +100,31 @@ def test_windows_whose_client_tells_no_session_make_a_name_up(
     assert len(names) == 2
     assert all(re.fullmatch("mcp-[0-9a-f]{8}", name) for name in names)
     assert {(row["session"], row["branch"]) for row in live} == {(name, "main") for name in names}
+
+
+def test_a_saved_session_has_the_branch_and_the_worktree(
+    hub: LiveHub, ada_token: str, ada_rest: RestClient, tmp_path: Path
+) -> None:
+    folder = tmp_path / "projekt é" / "src"
+    folder.mkdir(parents=True)
+    git = partial(subprocess.run, cwd=folder.parent, check=True, capture_output=True)
+    git(["git", "init", "-q", "-b", "main"])
+
+    with bridge(hub, ada_token, folder, CTXHUB_SESSION="mine") as client:
+        client.start()
+
+        def saved(**arguments: Any) -> tuple[str, str]:
+            session = client.call("session", "save", summary="s", **arguments)["session"]
+            state = ada_rest.get(f"sessions/{session}/").body["state"]
+            return state["branch"], state["worktree"]
+
+        assert saved() == ("main", str(folder.parent))
+        git(["git", "switch", "-q", "-c", "größer/窗口"])
+        assert saved() == ("größer/窗口", str(folder.parent))
+        assert saved(branch="said", worktree="") == ("said", "")
+    with bridge(hub, ada_token, tmp_path, CTXHUB_SESSION="mine") as client:
+        client.start()
+        assert saved() == ("said", ""), "in no repository"
 
 
 def test_an_agent_is_named(hub: LiveHub, apollo: Project, ada_rest: RestClient) -> None:

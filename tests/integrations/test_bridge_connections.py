@@ -211,6 +211,41 @@ def test_the_client_is_named_as_its_hooks_name_it(
     assert [sent.headers.get("ctxhub-client") for sent in hub.got] == [expected, expected, "other", None]
 
 
+@pytest.mark.parametrize(
+    ("head", "folder", "expected"),
+    [
+        ("ref: refs/heads/größer", "a b", ("größer", "a b")),
+        ("0123456789abcdef", "窗口", ("0123456789ab", "窗口")),
+        ("ref: refs/heads/" + "x" * 201, "a", (None, "a")),
+        ("", "a", (None, "a")),
+        ("ref: refs/heads/main", "a\nMcp-Name: b", ("main", None)),
+        ("ref: refs/heads/main", os.fsdecode(b"a\xff"), ("main", None)),
+    ],
+)
+def test_a_call_tells_where_the_client_works(
+    client: Ends,
+    hub: ScriptedHub,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    head: str,
+    folder: str,
+    expected: tuple[str | None, str | None],
+) -> None:
+    top = tmp_path / folder
+    (top / ".git").mkdir(parents=True)
+    (top / ".git" / "HEAD").write_text(head + "\n")
+    monkeypatch.chdir(top)
+    client.ask("tools/list")
+    client.ask("tools/call", CALL)
+    listed, called = hub.got
+    assert not {"ctxhub-branch", "ctxhub-worktree"} & {*listed.headers}
+    branch, worktree = (
+        text and text.encode("latin-1").decode()
+        for text in (called.headers.get("ctxhub-branch"), called.headers.get("ctxhub-worktree"))
+    )
+    assert (branch, worktree) == (expected[0], expected[1] and str(tmp_path / expected[1]))
+
+
 def test_a_stream_is_passed_on_message_by_message(client: Ends, hub: ScriptedHub) -> None:
     progress = {"jsonrpc": "2.0", "method": "notifications/progress", "params": {"progress": 1}}
     sends_rest = threading.Event()

@@ -57,7 +57,7 @@ class Caller:
     `has_own_name`: the connection names the agent, so that no call has to: a header, `--agent`.
     `session`: the id or the name of the session that the call names; `window`: None over HTTP, unless the
     request names one. `exact_paths`: its paths are read as they are written, since they come from git or the
-    file system.
+    file system. `branch` and `worktree`: where the client works, as it says, unchecked; "" if it does not.
     """
 
     project: "Project"
@@ -74,6 +74,8 @@ class Caller:
     window: Window | None = None
     kept: list[str] | None = field(default=None, compare=False)
     exact_paths: bool = False
+    branch: str = ""
+    worktree: str = ""
 
     @property
     def project_id(self) -> int:
@@ -127,6 +129,12 @@ class Caller:
     def named(self, agent: str) -> "Caller":
         """The same caller as the agent that its connection names. Raises NotAllowed like `speaking_as`."""
         return replace(self.speaking_as(agent), has_own_name=True)
+
+    def at(self, branch: object, worktree: object) -> "Caller":
+        """The same caller, working there; what is no text or blank: as it is."""
+        told = {"branch": branch, "worktree": worktree}
+        places = {name: place for name, place in told.items() if isinstance(place, str) and place.strip()}
+        return replace(self, **places) if places else self
 
     def in_session(self, session: str | int | None) -> "Caller":
         """The same caller in the session of this id, ref or name; None or "": as it is."""

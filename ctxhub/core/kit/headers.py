@@ -4,6 +4,8 @@ AGENT_HEADER = "Ctxhub-Agent"
 CLIENT_HEADER = "Ctxhub-Client"
 SESSION_HEADER = "Ctxhub-Session"
 MADE_UP_SESSION_HEADER = "Ctxhub-Made-Up-Session"
+BRANCH_HEADER = "Ctxhub-Branch"
+WORKTREE_HEADER = "Ctxhub-Worktree"
 
 
 def header_text(header: str) -> str:

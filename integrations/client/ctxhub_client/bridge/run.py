@@ -12,6 +12,7 @@ import time
 from ctxhub_client.bridge.connections import Answer, Connections, Exchange, Lost, NotReached
 from ctxhub_client.bridge.lines import MOST_LINE_BYTES, LineTooLong, Pipes
 from ctxhub_client.bridge.messages import CALL, PARSE_ERROR, Message, compact, refusal
+from ctxhub_client.bridge.place import in_header, place_headers
 from ctxhub_client.process import log
 from ctxhub_client.sessions import session_name
 from ctxhub_client.settings import access_token, address_problem, agent_name, hub_address
@@ -167,6 +168,8 @@ class Bridge:
         session = self._window.session(request.message.tool_use)
         is_made_up = self._window.is_made_up(session)
         headers["Ctxhub-Made-Up-Session" if is_made_up else "Ctxhub-Session"] = in_header(session)
+        if request.message.method == CALL:
+            headers.update(place_headers())
         if self._version and request.message.method != "initialize":
             headers["Mcp-Protocol-Version"] = self._version
         headers.update(request.message.headers())
@@ -223,11 +226,6 @@ class Bridge:
     def _lost(self, message: Message, error: Lost) -> str:
         done = "It may have been done: look before you repeat it." if message.method == CALL else "Try again."
         return "The hub at {} did not answer ({}). {}".format(self._url, error, done)
-
-
-def in_header(name: str) -> str:
-    """A name as UTF-8, which http.client sends byte for byte."""
-    return name.encode("utf-8", "replace").decode("latin-1")
 
 
 def own_session() -> str:
