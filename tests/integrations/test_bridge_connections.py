@@ -394,6 +394,28 @@ def test_a_call_that_may_have_been_done_is_not_repeated(client: Ends, hub: Scrip
     assert len(hub.got) == 1
 
 
+@pytest.mark.parametrize("head", ["Content-Length: 1000", "Transfer-Encoding: chunked"])
+def test_an_answer_that_breaks_off_may_have_been_done(client: Ends, hub: ScriptedHub, head: str) -> None:
+    def breaks_off(request: Request) -> str:
+        kind = "Content-Type: application/json"
+        request.line.sendall(f"HTTP/1.1 200 OK\r\n{kind}\r\n{head}\r\n\r\n3e8\r\n{{".encode())
+        return CLOSES
+
+    hub.acts = [breaks_off]
+    assert "It may have been done: look before you repeat it." in client.call()
+    assert client.ask("ping")["result"] == {"said": "ping"}
+
+
+def test_an_answer_may_be_long_but_not_endless(
+    client: Ends, hub: ScriptedHub, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    long = "x" * 300_000
+    hub.acts = [lambda request: request.answer(text=long)] * 2
+    assert client.ask("ping")["result"] == {"text": long}
+    monkeypatch.setattr(connections, "MOST_ANSWER_BYTES", 200_000)
+    assert "It may have been done" in client.call()
+
+
 def test_what_does_the_same_twice_is_repeated_once(client: Ends, hub: ScriptedHub) -> None:
     hub.acts = [closes]
     assert client.ask("tools/list")["result"] == {"said": "tools/list"}

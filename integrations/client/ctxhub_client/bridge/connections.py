@@ -22,6 +22,7 @@ CONNECT_SECONDS = 10.0
 # A call waits for at most a minute by itself.
 SILENCE_SECONDS = 150.0
 MOST_ANSWER_BYTES = 64 * 1024 * 1024
+PIECE_BYTES = 65_536
 
 
 class NotReached(Exception):
@@ -104,13 +105,15 @@ class Connections:
             if media_type == "text/event-stream":
                 messages = self._events(exchange, connection, response)
                 return Answer(response.status, media_type, b"", messages)
-            content = response.read(MOST_ANSWER_BYTES + 1)
-            if len(content) > MOST_ANSWER_BYTES:
-                raise Lost("the answer is longer than {:,} bytes".format(MOST_ANSWER_BYTES))
+            content = _content(response)
         except (OSError, HTTPException) as error:
             exchange.uses(None)
             connection.close()
             raise Lost("{}: {}".format(type(error).__name__, error)) from None
+        except Lost:
+            exchange.uses(None)
+            connection.close()
+            raise
         exchange.uses(None)
         self._keep(connection, response)
         return Answer(response.status, media_type, content)
@@ -178,6 +181,20 @@ class Connections:
             log("not reached:", error)
             raise NotReached(str(error)) from None
         return connection
+
+
+def _content(response: HTTPResponse) -> bytes:
+    """Piece by piece: up to Python 3.9 as much memory is taken as is asked for. Raises Lost."""
+    pieces: list[bytes] = []
+    size = 0
+    while piece := response.read(PIECE_BYTES):
+        pieces.append(piece)
+        size += len(piece)
+        if size > MOST_ANSWER_BYTES:
+            raise Lost("the answer is longer than {:,} bytes".format(MOST_ANSWER_BYTES))
+    if response.length:
+        raise Lost("the answer broke off")
+    return b"".join(pieces)
 
 
 def _is_readable(sock: socket.socket | None) -> bool:
