@@ -427,6 +427,16 @@ def test_what_does_the_same_twice_is_repeated_once(client: Ends, hub: ScriptedHu
     assert len(hub.got) == 6
 
 
+def test_what_cannot_be_sent_again_may_have_been_done(client: Ends, hub: ScriptedHub) -> None:
+    def closes_for_good(_: Request) -> str:
+        hub.end()
+        return CLOSES
+
+    hub.acts = [closes_for_good]
+    assert "It may have been done" in client.call(**{"ctxhub/request_id": "a"})
+    assert "nothing was done" in client.call(**{"ctxhub/request_id": "a"})
+
+
 def test_a_hub_that_hangs_is_given_up(
     client: Ends, hub: ScriptedHub, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -139,7 +139,7 @@ class Bridge:
         """Again while nothing could be sent; what may be repeated once more. Raises NotReached and Lost."""
         began = time.monotonic()
         patience = PATIENCE_SECONDS if began - self._away_since > AWAY_SECONDS else 0.0
-        may_repeat = request.message.may_be_repeated
+        lost: Lost | None = None
         while True:
             try:
                 answer = connections.send(request.exchange, request.message.line, self._headers(request))
@@ -148,12 +148,14 @@ class Bridge:
             except NotReached:
                 if time.monotonic() - began >= patience or request.exchange.is_given_up:
                     self._away_since = time.monotonic()
+                    if lost is not None:
+                        raise lost from None  # What was sent before may have been done.
                     raise
                 time.sleep(BETWEEN_TRIES_SECONDS)
-            except Lost:
-                if not may_repeat or request.exchange.is_given_up:
+            except Lost as error:
+                if lost is not None or not request.message.may_be_repeated or request.exchange.is_given_up:
                     raise
-                may_repeat = False
+                lost = error
 
     def _headers(self, request: Request) -> dict[str, str]:
         headers = {
