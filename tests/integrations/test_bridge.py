@@ -2,6 +2,8 @@
 
 import json
 import re
+import shutil
+import ssl
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -18,6 +20,7 @@ from ctxhub.core.accounts.access_tokens import create_token
 from ctxhub.core.models import Project
 from tests.hub import LiveHub, McpClient, RestClient
 from tests.integrations.hook import PACKAGE, PYTHON
+from tests.integrations.tls import TlsHub, behind_tls
 from tests.mcp.test_sdk_client import VERSIONS, work
 from tests.stdio import LEGACY, StdioClient
 from tests.timing import wait_until
@@ -26,6 +29,7 @@ pytestmark = pytest.mark.one_engine
 
 COMMAND = [PYTHON, "-IS", str(PACKAGE), "mcp"]
 MOST_KIB = 16 * 1024
+MOST_KIB_WITH_TLS = 24 * 1024
 
 
 @contextmanager
@@ -158,10 +162,45 @@ def test_it_takes_little_memory(hub: LiveHub, ada_token: str) -> None:
         client.start()
         client.tools()
         client.call("hub", "stats")
-        status = Path(f"/proc/{client.process.pid}/status")
-        wait_until(lambda: "VmHWM" in status.read_text())
-        [peak] = [line for line in status.read_text().splitlines() if line.startswith("VmHWM")]
-    assert int(peak.split()[1]) <= MOST_KIB
+        assert peak_kib(client) <= MOST_KIB
+
+
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="reads the memory in /proc")
+def test_it_takes_little_memory_with_tls_and_many_calls_at_once(tls_hub: TlsHub, ada_token: str) -> None:
+    with bridge(tls_hub, ada_token, SSL_CERT_FILE=str(tls_hub.certificate)) as client:
+        client.start()
+        client.tools()
+        for turn in range(10):
+            for number in range(8):
+                client.write(call(1_000 + 8 * turn + number, "hub", action="stats"))
+            assert all("result" in client.read() for _ in range(8))
+        assert peak_kib(client) <= MOST_KIB_WITH_TLS
+
+
+def peak_kib(client: StdioClient) -> int:
+    status = Path(f"/proc/{client.process.pid}/status")
+    wait_until(lambda: "VmHWM" in status.read_text())
+    [peak] = [line for line in status.read_text().splitlines() if line.startswith("VmHWM")]
+    return int(peak.split()[1])
+
+
+@pytest.fixture
+def tls_hub(hub: LiveHub, tmp_path: Path) -> Iterator[TlsHub]:
+    """Its client trusts the authorities of this system, too: these take the memory."""
+    if not shutil.which("openssl"):
+        pytest.skip("openssl makes the certificate")
+    with behind_tls(hub, tmp_path) as server:
+        system = ssl.get_default_verify_paths().cafile
+        if system:
+            server.certificate.write_bytes(server.certificate.read_bytes() + Path(system).read_bytes())
+        yield server
+
+
+def test_a_hub_that_is_not_trusted_is_told(tls_hub: TlsHub, ada_token: str) -> None:
+    with bridge(tls_hub, ada_token) as client:
+        message = client.request("initialize", LEGACY)["error"]["message"]
+    assert "self-signed certificate" in message or "self signed certificate" in message
+    assert "nothing was done" in message
 
 
 def test_a_token_that_is_refused_is_told(hub: LiveHub, apollo: Project) -> None:

@@ -14,7 +14,8 @@ from ctxhub_client.process import log
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from http.client import HTTPConnection, HTTPResponse
-    from typing import Any, Callable, Iterator
+    from ssl import SSLContext
+    from typing import Any, Iterator
 
 # The hub closes a connection that is silent for 75 seconds.
 KEPT_SECONDS = 60
@@ -87,6 +88,7 @@ class Connections:
             self._proxy_headers = _credentials(self.proxy)
             self.target = "http://{}{}".format(_host_and_port(self.host, self.port), self.target)
         self._idle: list[tuple[HTTPConnection, float]] = []
+        self._context: SSLContext | None = None
         self._lock = threading.Lock()
         if not self.is_secure and (self.proxy is None or self.proxy.scheme != "https"):
             # http.client looks for it: a third of the memory, and nothing here needs it.
@@ -166,21 +168,33 @@ class Connections:
         from http.client import HTTPConnection, HTTPException
 
         host, port = (self.proxy.hostname, self.proxy.port) if self.proxy else (self.host, self.port)
-        kind: Callable[..., HTTPConnection] = HTTPConnection
-        if self.is_secure:
-            from http.client import HTTPSConnection
-
-            kind = HTTPSConnection
-        connection = kind(host, port, timeout=CONNECT_SECONDS)
-        if self.proxy and self.is_secure:
-            connection.set_tunnel(self.host, self.port, _credentials(self.proxy))
         try:
+            if self.is_secure:
+                from http.client import HTTPSConnection
+
+                connection: HTTPConnection = HTTPSConnection(
+                    host, port, timeout=CONNECT_SECONDS, context=self._trusted()
+                )
+                if self.proxy:
+                    connection.set_tunnel(self.host, self.port, _credentials(self.proxy))
+            else:
+                connection = HTTPConnection(host, port, timeout=CONNECT_SECONDS)
             connection.connect()
             connection.sock.settimeout(SILENCE_SECONDS)
         except (OSError, HTTPException) as error:
             log("not reached:", error)
             raise NotReached(str(error)) from None
         return connection
+
+    def _trusted(self) -> SSLContext:
+        """One for all: each would read the certificates of the system again, half a MiB and 20 ms of work."""
+        from ssl import create_default_context
+
+        with self._lock:
+            if self._context is None:
+                self._context = create_default_context()
+                self._context.set_alpn_protocols(["http/1.1"])
+            return self._context
 
 
 def _content(response: HTTPResponse) -> bytes:
