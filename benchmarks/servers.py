@@ -105,9 +105,9 @@ def running(
 
 
 @contextmanager
-def serving(hub: Hub, *, workers: int = 1) -> Iterator[Server]:
-    """REST and MCP of `hub` by `manage.py serve`, until the end of the block."""
-    port = free_port()
+def serving(hub: Hub, *, workers: int = 1, port: int = 0) -> Iterator[Server]:
+    """REST and MCP of `hub` by `manage.py serve`, until the end of the block. `port` 0: any."""
+    port = port or free_port()
     command = [sys.executable, "manage.py", "serve", "--port", str(port), "--workers", str(workers)]
     yield from _started(command, hub, hub.home / f"server-{port}.log", port, subprocess.DEVNULL)
 
