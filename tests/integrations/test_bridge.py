@@ -6,20 +6,18 @@ import shutil
 import ssl
 import subprocess
 from collections.abc import Iterator
-from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import anyio
 import pytest
-from django.conf import settings
 from mcp import Client, StdioServerParameters
 
 from ctxhub.core.accounts.access_tokens import create_token
 from ctxhub.core.models import Project
 from tests.hub import LiveHub, McpClient, RestClient
-from tests.integrations.hook import PACKAGE, PYTHON
+from tests.integrations.bridges import COMMAND, bridge
 from tests.integrations.tls import TlsHub, behind_tls
 from tests.mcp.test_sdk_client import VERSIONS, work
 from tests.stdio import LEGACY, StdioClient
@@ -27,20 +25,8 @@ from tests.timing import wait_until
 
 pytestmark = pytest.mark.one_engine
 
-COMMAND = [PYTHON, "-IS", str(PACKAGE), "mcp"]
 MOST_KIB = 16 * 1024
 MOST_KIB_WITH_TLS = 24 * 1024
-
-
-@contextmanager
-def bridge(hub: LiveHub, token: str, folder: str | Path = "/", **variables: str) -> Iterator[StdioClient]:
-    environment = {"CTXHUB_URL": hub.url, "CTXHUB_TOKEN": token, "HOME": str(settings.VAR_DIR), **variables}
-    pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-    with subprocess.Popen(COMMAND, env=environment, cwd=folder, **pipes) as process:
-        try:
-            yield StdioClient(process)
-        finally:
-            process.kill()
 
 
 @pytest.mark.parametrize("mode", VERSIONS)

@@ -1,7 +1,7 @@
 """Twenty windows of one agent and ten subagents edit the same files at once, and some die without a word."""
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
@@ -13,7 +13,9 @@ import time_machine
 
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import Conflict
-from tests.hub import LiveHub
+from tests.hub import LiveHub, McpClient
+from tests.integrations.bridges import bridge
+from tests.stdio import StdioClient
 from tracking.leases.services import acquire_lease
 from tracking.models import Lease
 
@@ -22,6 +24,8 @@ SUBAGENTS = [f"claude-{n}/part-{n % 3}" for n in range(10)]
 EDITS = 500
 FILES = [f"src/{n}.py" for n in range(6)]
 HEADER = "Ctxhub-Session"
+Calls = tuple[Callable[[str], Any], Callable[[int], Any]]
+"""Leases a file; releases a lease."""
 
 
 class Editing:
@@ -50,7 +54,8 @@ def is_within(one: str, other: str) -> bool:
     return f"{one}/".startswith(f"{other}/") or f"{other}/".startswith(f"{one}/")
 
 
-def by_rest(hub: LiveHub, token: str, session: str) -> Any:
+@contextmanager
+def by_rest(hub: LiveHub, token: str, session: str) -> Iterator[Calls]:
     client = hub.rest(token)
     named = {HEADER: session}
 
@@ -60,11 +65,25 @@ def by_rest(hub: LiveHub, token: str, session: str) -> Any:
     def release(lease_id: int) -> Any:
         return client.post("leases/release/", {"lease_id": lease_id}, named).body
 
-    return lease, release
+    yield lease, release
 
 
-def by_mcp(hub: LiveHub, token: str, session: str) -> Any:
-    client = hub.mcp(token, **{HEADER: session})
+@contextmanager
+def by_mcp(hub: LiveHub, token: str, session: str) -> Iterator[Calls]:
+    yield calls_of(hub.mcp(token, **{HEADER: session}))
+
+
+@contextmanager
+def by_bridge(hub: LiveHub, token: str, session: str) -> Iterator[Calls]:
+    with bridge(hub, token, CTXHUB_SESSION=session) as client:
+        client.start()
+        yield calls_of(client)
+
+
+FACES = (by_rest, by_mcp, by_bridge)
+
+
+def calls_of(client: McpClient | StdioClient) -> Calls:
     return (
         lambda file: client.call("file", "lease", paths=[file]),
         lambda lease_id: client.call("file", "release", lease_id=lease_id),
@@ -77,17 +96,17 @@ def test_no_file_is_edited_by_two_and_nothing_stays_held(hub: LiveHub, ada: Call
 
     def work(number: int) -> int:
         session, released = sessions[number], 0
-        lease, release = (by_rest, by_mcp)[number % 2](hub, ada_token, session)
-        while (n := next(numbers)) < EDITS:
-            file = FILES[(n + number) % len(FILES)]
-            answer = lease(file)
-            if "lease_id" not in answer:
-                assert "another session of yours" in answer["message"], answer
-                continue
-            with editing.of(file, session):
-                pass
-            answer = release(answer["lease_id"])
-            released += answer["released"]
+        with FACES[number % len(FACES)](hub, ada_token, session) as (lease, release):
+            while (n := next(numbers)) < EDITS:
+                file = FILES[(n + number) % len(FILES)]
+                answer = lease(file)
+                if "lease_id" not in answer:
+                    assert "another session of yours" in answer["message"], answer
+                    continue
+                with editing.of(file, session):
+                    pass
+                answer = release(answer["lease_id"])
+                released += answer["released"]
         return released
 
     with ThreadPoolExecutor(len(sessions)) as threads:
