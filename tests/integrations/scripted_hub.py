@@ -46,12 +46,15 @@ def answers_and_closes(request: Request) -> str:
 
 @dataclass
 class ScriptedHub:
-    """`acts`: for the next requests, in turn; `answers` for what comes after. `got`: what came."""
+    """`acts`: for the next requests, in turn; `answers` for what comes after. `got`: what came. `closed`: how
+    many connections it has closed behind a request.
+    """
 
     port: int = 0
     acts: list[Act] = field(default_factory=list)
     got: list[Request] = field(default_factory=list)
     connections: int = 0
+    closed: int = 0
     _listener: socket.socket | None = None
     _lines: list[socket.socket] = field(default_factory=list)
 
@@ -95,6 +98,7 @@ class ScriptedHub:
                 act = self.acts.pop(0) if self.acts else answers
                 if act(request) == CLOSES:
                     line.shutdown(socket.SHUT_RDWR)
+                    self.closed += 1
                     return
 
 

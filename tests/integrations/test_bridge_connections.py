@@ -344,6 +344,7 @@ def test_a_connection_is_kept_and_one_that_the_hub_has_closed_is_not_used(
     hub.acts = [answers_and_closes]
     client.ask("ping")
     assert hub.connections == 1
+    wait_until(lambda: hub.closed == 1)
     client.ask("tools/call", CALL)
     assert (hub.connections, len(hub.got)) == (2, 3)
 
