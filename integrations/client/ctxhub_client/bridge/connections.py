@@ -30,6 +30,10 @@ class NotReached(Exception):
     """No connection could be made: the hub has seen nothing of the request."""
 
 
+class NotTrusted(NotReached):
+    """Nor will one be soon: the certificate is not one that this machine trusts."""
+
+
 class Lost(Exception):
     """The connection broke, or nothing came, after something had been sent: it may have been done."""
 
@@ -183,7 +187,8 @@ class Connections:
             connection.sock.settimeout(SILENCE_SECONDS)
         except (OSError, HTTPException) as error:
             log("not reached:", error)
-            raise NotReached(str(error)) from None
+            is_trusted = type(error).__name__ != "SSLCertVerificationError"
+            raise (NotReached if is_trusted else NotTrusted)(str(error)) from None
         return connection
 
     def _trusted(self) -> SSLContext:

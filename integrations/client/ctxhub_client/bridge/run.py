@@ -9,7 +9,7 @@ import signal
 import threading
 import time
 
-from ctxhub_client.bridge.connections import Answer, Connections, Exchange, Lost, NotReached
+from ctxhub_client.bridge.connections import Answer, Connections, Exchange, Lost, NotReached, NotTrusted
 from ctxhub_client.bridge.lines import MOST_LINE_BYTES, LineTooLong, Pipes
 from ctxhub_client.bridge.messages import CALL, PARSE_ERROR, Message, compact, refusal
 from ctxhub_client.bridge.place import in_header, place_headers
@@ -145,8 +145,9 @@ class Bridge:
                 answer = connections.send(request.exchange, request.message.line, self._headers(request))
                 self._away_since = -AWAY_SECONDS
                 return answer
-            except NotReached:
-                if time.monotonic() - began >= patience or request.exchange.is_given_up:
+            except NotReached as error:
+                is_over = isinstance(error, NotTrusted) or time.monotonic() - began >= patience
+                if is_over or request.exchange.is_given_up:
                     self._away_since = time.monotonic()
                     if lost is not None:
                         raise lost from None  # What was sent before may have been done.
