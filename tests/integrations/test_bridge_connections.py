@@ -13,6 +13,7 @@ import pytest
 from ctxhub_client.bridge import connections, run
 from ctxhub_client.bridge.lines import Pipes
 from ctxhub_client.bridge.run import Bridge
+from ctxhub_client.windows.joining import name_subagent
 
 from tests.integrations.scripted_hub import (
     CLOSES,
@@ -368,6 +369,14 @@ def test_a_hub_that_restarts_is_waited_for(
     hub.begin()
     assert client.read() == {"jsonrpc": "2.0", "id": sent, "result": {"said": "tools/call"}}
     assert [request.message["method"] for request in hub.got] == ["ping", "tools/call"]
+
+
+def test_a_subagents_call_is_its_own_also_when_it_is_sent_again(client: Ends, hub: ScriptedHub) -> None:
+    name_subagent("toolu_1", "reviewer-7")
+    hub.acts = [closes]
+    client.ask("tools/call", {**CALL, "_meta": {"claudecode/toolUseId": "toolu_1", "ctxhub/request_id": "a"}})
+    names = [sent.headers["ctxhub-made-up-session"].partition("/")[2] for sent in hub.got]
+    assert names == ["reviewer-7", "reviewer-7"]
 
 
 def test_a_hub_that_is_away_is_told_and_asked_again(client: Ends, hub: ScriptedHub) -> None:

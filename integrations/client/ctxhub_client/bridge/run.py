@@ -140,9 +140,10 @@ class Bridge:
         began = time.monotonic()
         patience = PATIENCE_SECONDS if began - self._away_since > AWAY_SECONDS else 0.0
         lost: Lost | None = None
+        headers = self._headers(request)  # Once: a hook's word on a call is taken away.
         while True:
             try:
-                answer = connections.send(request.exchange, request.message.line, self._headers(request))
+                answer = connections.send(request.exchange, request.message.line, headers)
                 self._away_since = -AWAY_SECONDS
                 return answer
             except NotReached as error:
