@@ -247,6 +247,22 @@ def test_a_call_tells_where_the_client_works(
     assert (branch, worktree) == (expected[0], expected[1] and str(tmp_path / expected[1]))
 
 
+def test_a_repository_that_is_made_or_removed_meanwhile_is_noticed(
+    client: Ends, hub: ScriptedHub, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "inner").mkdir()
+    monkeypatch.chdir(tmp_path / "inner")
+    head = tmp_path / ".git" / "HEAD"
+    client.ask("tools/call", CALL)
+    head.parent.mkdir()
+    for text in ("ref: refs/heads/one", "ref: refs/heads/two"):
+        head.write_text(text)
+        client.ask("tools/call", CALL)
+    head.unlink()
+    client.ask("tools/call", CALL)
+    assert [sent.headers.get("ctxhub-branch") for sent in hub.got] == [None, "one", "two", None]
+
+
 def test_a_stream_is_passed_on_message_by_message(client: Ends, hub: ScriptedHub) -> None:
     progress = {"jsonrpc": "2.0", "method": "notifications/progress", "params": {"progress": 1}}
     sends_rest = threading.Event()

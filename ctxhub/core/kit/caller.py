@@ -132,13 +132,18 @@ class Caller:
 
     def at(self, branch: object, worktree: object) -> "Caller":
         """The same caller, working there; what is no text or blank: as it is."""
-        told = {"branch": branch, "worktree": worktree}
-        places = {name: place for name, place in told.items() if isinstance(place, str) and place.strip()}
-        return replace(self, **places) if places else self
+        told = _told(branch), _told(worktree)
+        if not any(told):
+            return self
+        return replace(self, branch=told[0] or self.branch, worktree=told[1] or self.worktree)
 
     def in_session(self, session: str | int | None) -> "Caller":
         """The same caller in the session of this id, ref or name; None or "": as it is."""
         return replace(self, session=str(session)) if session not in (None, "") else self
+
+
+def _told(place: object) -> str:
+    return place if isinstance(place, str) and place.strip() else ""
 
 
 _current: ContextVar[Caller | None] = ContextVar("ctxhub_caller", default=None)

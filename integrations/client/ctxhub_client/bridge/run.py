@@ -12,7 +12,7 @@ import time
 from ctxhub_client.bridge.connections import Answer, Connections, Exchange, Lost, NotReached, NotTrusted
 from ctxhub_client.bridge.lines import MOST_LINE_BYTES, LineTooLong, Pipes
 from ctxhub_client.bridge.messages import CALL, PARSE_ERROR, Message, compact, refusal
-from ctxhub_client.bridge.place import in_header, place_headers
+from ctxhub_client.bridge.place import Place, in_header
 from ctxhub_client.process import log
 from ctxhub_client.sessions import session_name
 from ctxhub_client.settings import access_token, address_problem, agent_name, hub_address
@@ -50,6 +50,7 @@ class Bridge:
         self._problem = address_problem(self._url) or ("" if access_token() else UNCONFIGURED)
         self._connections = None if self._problem else Connections(self._url)
         self._window = Window(own_session())
+        self._place = Place()
         self._version = self._client = ""
         self._away_since = -AWAY_SECONDS
         self._waiting: queue.SimpleQueue[Request] = queue.SimpleQueue()
@@ -173,7 +174,7 @@ class Bridge:
         is_made_up = self._window.is_made_up(session)
         headers["Ctxhub-Made-Up-Session" if is_made_up else "Ctxhub-Session"] = in_header(session)
         if request.message.method == CALL:
-            headers.update(place_headers())
+            headers.update(self._place.headers())
         if self._version and request.message.method != "initialize":
             headers["Mcp-Protocol-Version"] = self._version
         headers.update(request.message.headers())
