@@ -175,6 +175,15 @@ def test_a_call_of_a_subagent_has_its_part() -> None:
     assert window.session(["toolu_1"]) == window.session(None) == "claude-1"
 
 
+def test_what_no_bridge_has_asked_for_is_removed_by_a_later_hook() -> None:
+    name_subagent("toolu_1", "reviewer-7")
+    os.utime(windows.subagent_path("toolu_1"), (0, 0))
+    name_subagent("toolu_2", "reviewer-7")
+    begin_session("claude-1", goes_on=False, find=CLAUDE)
+    left = [name for name in os.listdir(windows.state_folder()) if name.startswith("call-")]
+    assert left == [os.path.basename(windows.subagent_path("toolu_2"))]
+
+
 def test_a_name_is_made_up_where_none_is_told() -> None:
     window = Window("", CLAUDE)
     own = window.session()

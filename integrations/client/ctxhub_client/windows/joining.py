@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import time
 
 from ctxhub_client.process import log
 from ctxhub_client.store import digest
@@ -26,6 +27,9 @@ if TYPE_CHECKING:
 
 MOST_BYTES = 10_000
 SESSION, BRIDGE = "session", "bridge"
+CALL = "call-"
+# A call was made long before, or never: the client may have refused it, or asked another server.
+CALL_KEPT_SECONDS = 3_600
 
 
 def state_folder() -> str:
@@ -52,6 +56,7 @@ def path_of(client: Process, ending: str) -> str:
 def begin_session(name: str, *, goes_on: bool, find: Find | None = None) -> None:
     """A hook's: the window has this session from now on. `goes_on`: in place of the one that it had."""
     client = client_of(find or finder())
+    remove_old_calls()
     if client is None or not name:
         return
     path = path_of(client, SESSION)
@@ -155,6 +160,19 @@ def remove_dead() -> None:
             remove(os.path.join(state_folder(), name))
 
 
+def remove_old_calls() -> None:
+    """What hooks told of calls that no bridge has seen."""
+    for name in names_left():
+        if name.startswith(CALL):
+            path = os.path.join(state_folder(), name)
+            try:
+                is_old = time.time() - os.stat(path).st_mtime > CALL_KEPT_SECONDS
+            except OSError:
+                continue
+            if is_old:
+                remove(path)
+
+
 def names_left() -> list[str]:
     try:
         return os.listdir(state_folder())
@@ -174,7 +192,7 @@ def is_client_living(name: str) -> bool:
 
 
 def subagent_path(tool_use: str) -> str:
-    return os.path.join(state_folder(), "call-{}".format(digest(tool_use)))
+    return os.path.join(state_folder(), CALL + digest(tool_use))
 
 
 def read_file(path: str) -> Json:
