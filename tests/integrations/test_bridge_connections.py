@@ -112,6 +112,7 @@ def test_a_message_is_passed_on_as_it_is(client: Ends, hub: ScriptedHub) -> None
     assert sent.headers["content-length"] == str(len(line))
     assert (sent.target, sent.headers["authorization"]) == ("/mcp", "Bearer secret")
     assert "text/event-stream" in sent.headers["accept"]
+    assert sent.headers["user-agent"].startswith("ctxhub-client/0.1.0")
     assert not {"ctxhub-session", "ctxhub-agent", "mcp-protocol-version"} & {*sent.headers}
 
 

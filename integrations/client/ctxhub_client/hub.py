@@ -11,7 +11,7 @@ from ctxhub_client.settings import access_token, address_problem, agent_name, hu
 from ctxhub_client.store import Store, digest
 from ctxhub_client.texts import printable
 from ctxhub_client.values import number_of, read_json, text_of
-from ctxhub_client.version import RELEASE, built_version
+from ctxhub_client.version import user_agent
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -201,7 +201,7 @@ class Hub:
             "Authorization": "Bearer " + self.token,
             "Accept": accept,
             "Content-Type": "application/json",
-            "User-Agent": "ctxhub-client/{}".format(built_version() or RELEASE),
+            "User-Agent": user_agent(),
         }
         if self.speaker:
             headers["Ctxhub-Agent"] = self.speaker.encode()

@@ -22,6 +22,11 @@ def built_version() -> str:
     return str(VERSION)
 
 
+def user_agent() -> str:
+    """How the program calls itself at a hub."""
+    return "ctxhub-client/{}".format(built_version() or RELEASE)
+
+
 def version_of(sources: dict[str, bytes]) -> str:
     """A local version of PEP 440, of files by their names: 0.1.0+1a2b3c4d."""
     import hashlib

@@ -16,6 +16,7 @@ from ctxhub_client.bridge.place import Place, in_header
 from ctxhub_client.process import log
 from ctxhub_client.sessions import session_name
 from ctxhub_client.settings import access_token, address_problem, agent_name, hub_address
+from ctxhub_client.version import user_agent
 from ctxhub_client.windows.joining import Window
 
 TYPE_CHECKING = False
@@ -165,6 +166,7 @@ class Bridge:
             "Authorization": "Bearer " + access_token(),
             "Content-Type": "application/json",
             "Accept": "application/json, text/event-stream",
+            "User-Agent": user_agent(),
         }
         if agent_name():
             headers["Ctxhub-Agent"] = in_header(agent_name())
