@@ -207,6 +207,33 @@ def test_what_ran_in_the_background_is_found_at_the_end_of_the_turn(tree: Workpl
     assert recorded(stub) == [("built", "created")], "nothing runs any more"
 
 
+def test_a_command_whose_end_no_hook_was_told(tree: Workplace, stub: StubHub) -> None:
+    """Claude Code tells none that failed, Codex none that the model does not wait for."""
+    for number, command in enumerate(["echo x > a; false", "sleep 9 && echo x > b"]):
+        event(tree, "PreToolUse", command, tool_use_id=f"toolu_open{number}")
+        tree.write("ab"[number])
+    run(tree, "echo x > c")
+    assert recorded(stub) == [("a", "created"), ("b", "created"), ("c", "created")]
+    tree.write("d")
+    event(tree, "Stop")
+    assert recorded(stub)[3:] == [("d", "created")], "it may run still"
+    tree.write("theirs", "by a person\n")
+    event(tree, "Stop")
+    run(tree, "true")
+    assert len(recorded(stub)) == 4
+
+
+def test_what_a_person_writes_between_turns_is_no_interrupted_commands(
+    tree: Workplace, stub: StubHub
+) -> None:
+    event(tree, "PreToolUse", "sleep 9", tool_use_id="toolu_interrupted")
+    tree.write("theirs")
+    event(tree, "UserPromptSubmit")
+    run(tree, "echo x > own")
+    event(tree, "Stop")
+    assert recorded(stub) == [("own", "created")]
+
+
 def test_at_the_end_of_turns_alone(tree: Workplace, stub: StubHub) -> None:
     tree.variables["CTXHUB_SHELL"] = "stop"
     event(tree, "UserPromptSubmit")

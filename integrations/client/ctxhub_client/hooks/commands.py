@@ -56,9 +56,14 @@ def before_command(event: Event) -> Json | None:
 
 
 def after_command(event: Event) -> Json | None:
-    before = event.hub.store.read(call_file(event))
-    event.hub.store.remove(call_file(event))
-    return tell_written(event, before) if before else None
+    name = call_file(event)
+    before = event.hub.store.read(name)
+    if not before:
+        return None
+    event.hub.store.remove(name)
+    still_open = [each for each in open_calls(event.hub.store.read(turn_file(event))) if each != name]
+    keep(event, open=still_open)
+    return tell_written(event, before)
 
 
 def begin_turn(event: Event) -> None:
@@ -66,14 +71,15 @@ def begin_turn(event: Event) -> None:
     if looks_at(event) == "stop":
         look(event, turn_file(event))
     elif event.hub.store.read(turn_file(event)).get("worktree"):
-        keep(event, worktree=None)
+        keep(event, worktree=None, open=[])
 
 
 def end_turn(event: Event) -> None:
-    """Record what ran in the background, or every command where they are looked at only now."""
-    if looks_at(event) == "stop" or event.hub.store.read(turn_file(event)).get("background"):
-        tell_written(event, event.hub.store.read(turn_file(event)))
-        keep(event, background=False)
+    """Record what ran in the background or has no told end, or every command if they are looked at now."""
+    turn = event.hub.store.read(turn_file(event))
+    if looks_at(event) == "stop" or is_running(turn):
+        tell_written(event, turn)
+        keep(event, background=False, open=[])
 
 
 # -- Looking -----------------------------------------------------------------------------------------------
@@ -106,18 +112,27 @@ def keep(event: Event, **values: object) -> None:
 def begin_call(event: Event) -> None:
     """Keep how the worktree is before a command: as it was after the one before, or as it is now.
 
-    While something runs in the background, what it writes counts from the last look on.
+    While something may run still, what it writes counts from the last look on.
     """
-    kept = event.hub.store.read(turn_file(event))
-    last = Worktree.of_values(dict_of(kept, "worktree"))
-    if last is None or event.project.repository is None:
-        look(event, call_file(event))
-        return
-    found = last if kept.get("background") else last.reused(event.project.repository)
-    if found is None:
-        look(event, call_file(event))
-    else:
+    turn = event.hub.store.read(turn_file(event))
+    last = Worktree.of_values(dict_of(turn, "worktree"))
+    if last is not None and event.project.repository is not None and not is_running(turn):
+        last = last.reused(event.project.repository)
+    found = last or look(event, turn_file(event))
+    if found is not None:
         event.hub.store.write(call_file(event), {"worktree": found.values})
+        keep(event, worktree=found.values, open=[*open_calls(turn), call_file(event)])
+
+
+def is_running(turn: Json) -> bool:
+    """Whether commands may still write: in the background, or as no hook was told that they have ended."""
+    return bool(turn.get("background") or turn.get("open"))
+
+
+def open_calls(turn: Json) -> list[str]:
+    """The files of commands whose end was not told: by Claude Code of those that fail."""
+    found = turn.get("open")
+    return [name for name in found if isinstance(name, str)] if isinstance(found, list) else []
 
 
 def look(event: Event, file: str) -> Worktree | None:
