@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from ctxhub_client.shell.claims import claim
 from ctxhub_client.shell.worktree import read_status
 
 from tests.integrations.hook import PATIENT, Run, Workplace, is_silent
@@ -183,6 +184,28 @@ def test_two_windows_record_each_change_once(tree: Workplace, stub: StubHub) -> 
     for session in ("one", "two"):
         event(tree, "PostToolUse", "", session, tool_use_id=f"toolu_{session}")
     assert sorted(recorded(stub)) == [("README.md", "deleted"), ("n", "created"), ("src/app.py", "modified")]
+
+
+def test_a_deletion_is_recorded_once_however_long_the_other_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    gone = str(tmp_path / "gone")
+    began, after_all = 0.0, float("inf")
+    assert claim([gone], began) == [gone]
+    assert claim([gone], began) == [], "seen before it was recorded"
+    assert claim([gone], after_all) == [gone], "seen again after that"
+    assert claim([gone], began) == []
+
+
+def test_what_another_window_has_deleted_is_not_recorded_again(tree: Workplace, stub: StubHub) -> None:
+    run(tree, "true", "two")
+    run(tree, "rm README.md", "one")
+    run(tree, "echo x > n", "two")
+    run(tree, "echo x > README.md", "two")
+    run(tree, "rm README.md", "two")
+    told = ["README.md deleted", "n created", "README.md modified", "README.md deleted"]
+    assert [" ".join(change) for change in recorded(stub)] == told
 
 
 def test_commands_of_subagents_side_by_side(tree: Workplace, stub: StubHub) -> None:

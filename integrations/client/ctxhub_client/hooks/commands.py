@@ -162,7 +162,8 @@ def tell_written(event: Event, kept: Json) -> Json | None:
     if why:
         return context(event, why) if event.is_new("moved", after.head + after.stash) else None
     places = {os.path.join(repository.top, path): path for path, _ in found}
-    first = {places[place] for place in claim(list(places))}
+    seen_at = 0.0 if before.is_reused else before.at
+    first = {places[place] for place in claim(list(places), seen_at)}
     prefix = event.project.prefix
     written = [(prefix + path, change) for path, change in found if path in first]
     record(event, written[:MOST_FILES])

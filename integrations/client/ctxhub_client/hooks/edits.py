@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 
 from ctxhub_client.hooks.event import context, specific
 from ctxhub_client.hub import EXACT, MOST_PATHS
@@ -53,7 +54,7 @@ def note_written(files: list[str]) -> None:
     if files and shell_mode() != "off":
         from ctxhub_client.shell.claims import claim
 
-        claim(files)
+        claim(files, time.time())
 
 
 class Edited:

@@ -14,28 +14,42 @@ TYPE_CHECKING = False
 KEPT_SECONDS = 86_400
 
 
-def claim(files: list[str]) -> list[str]:
-    """Those of the files, each with its whole path, whose present state nobody has recorded; now they are."""
+def claim(files: list[str], since: float) -> list[str]:
+    """Those of the files, each with its whole path, whose present state nobody has recorded; now they are.
+
+    `since`: when they were seen before, in seconds. What was deleted has no state but that it is gone: what
+    somebody has recorded as deleted since then, and not as there again, is the same deletion.
+    """
     folder = os.path.join(Store().folder, "written")
     try:
         os.makedirs(folder, 0o700, exist_ok=True)
     except OSError as error:
         log("claims:", error)
         return files
-    return [file for file in files if is_first(os.path.join(folder, state_mark(file)))]
+    return [file for file in files if is_first(folder, file, since)]
 
 
-def state_mark(file: str) -> str:
+def is_first(folder: str, file: str, since: float) -> bool:
     state = stat_of(file)
-    # When something was deleted stands in no file: once within a moment.
-    return digest(file, repr(state[:2]) if state else "deleted {:.0f}".format(time.time() / 10))
-
-
-def is_first(path: str) -> bool:
+    deleted = os.path.join(folder, digest(file, "deleted"))
+    mark = os.path.join(folder, digest(file, repr(state[:2]))) if state else deleted
     try:
-        os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+        if state and os.path.exists(deleted):
+            os.unlink(deleted)
+        os.close(os.open(mark, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
     except FileExistsError:
-        return False
+        return state is None and is_older(mark, since)
+    except OSError as error:
+        log("claims:", error)
+    return True
+
+
+def is_older(mark: str, since: float) -> bool:
+    """Whether a mark was set before; it is set anew then."""
+    try:
+        if os.stat(mark).st_mtime >= since:
+            return False
+        os.utime(mark)
     except OSError as error:
         log("claims:", error)
     return True
