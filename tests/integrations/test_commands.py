@@ -10,8 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from ctxhub_client.git import find_repository
+from ctxhub_client.shell.changes import changed_files
 from ctxhub_client.shell.claims import claim
-from ctxhub_client.shell.worktree import read_status
+from ctxhub_client.shell.worktree import Worktree, look_at, read_status
 
 from tests.integrations.hook import PATIENT, Run, Workplace, is_silent
 from tests.integrations.stub_hub import CLEAR, LEASED, Answer, StubHub
@@ -119,6 +121,18 @@ def test_a_commit_of_what_was_recorded_is_no_change(tree: Workplace, stub: StubH
     run(tree, "git commit -qm second")
     run(tree, "git reset -q --soft HEAD~ || true")
     assert len(recorded(stub)) == 2
+
+
+def test_a_file_that_was_there_while_git_looked_alone_is_no_change(tree: Workplace) -> None:
+    repository = find_repository(str(tree.repository))
+    assert repository
+    before = look_at(repository)
+    assert before
+    after = Worktree.of_values(
+        {**before.values, "files": {"README.md": None, "sedXYZ": None}, "new": ["sedXYZ"]}
+    )
+    assert after
+    assert changed_files(repository, before, after) == ([("README.md", "deleted")], "")
 
 
 def test_before_a_command_nothing_is_its_work(tree: Workplace, stub: StubHub) -> None:

@@ -39,7 +39,9 @@ def changed_files(
         else:
             # It was as in the last commit, or as it was seen before: it is written now, or had been.
             is_known = path in before.files and now == before.files[path]
-            is_changed = not is_known and is_since(before, repository.top, path, now)
+            # Such as what `sed -i` writes first, while git looked.
+            is_passing = now is None and path in new and path not in before.files
+            is_changed = not is_known and not is_passing and is_since(before, repository.top, path, now)
         if is_changed:
             was_there = path in before.files and before.files[path] is not None
             created = "modified" if was_there or path not in new else "created"
