@@ -11,7 +11,7 @@ from ctxhub.core.models import Project
 from tests import stdio
 from tests.hub import LiveHub, Reply, RestClient
 from tests.integrations.claude_code import ClaudeCode, installed_client, make_patient
-from tests.integrations.hook import PATIENT, ROOT, Workplace, put_archive
+from tests.integrations.hook import PATIENT, PYTHON, ROOT, Workplace, put_archive
 from tests.integrations.model_stand_in import StandIn, Step, standing_in, text, use
 from tests.timing import wait_until
 
@@ -21,6 +21,7 @@ KEY = "api/auth/method"
 # The hooks speak REST, whatever the client speaks: one test is run with each.
 OVER_HTTP = pytest.mark.parametrize("client", ["http"], indirect=True)
 OVER_STDIO = pytest.mark.parametrize("client", ["stdio"], indirect=True)
+AS_ONE_PROCESS = pytest.mark.parametrize("client", ["stdio", "bridge"], indirect=True)
 
 
 class PatientClient(RestClient):
@@ -62,7 +63,7 @@ def at_hub(workplace: Workplace, hub: LiveHub, ada_token: str) -> Workplace:
     return workplace
 
 
-@pytest.fixture(params=["http", "stdio"])
+@pytest.fixture(params=["http", "stdio", "bridge"])
 def client(
     request: Any, script: Path, at_hub: Workplace, hub: LiveHub, ada_token: str, model: StandIn
 ) -> ClaudeCode:
@@ -73,7 +74,10 @@ def client(
     }
     command, *arguments = stdio.command("--project", "apollo", "--agent", "ada")
     over_stdio = {"type": "stdio", "command": command, "args": arguments, "env": stdio.environment()}
-    return ClaudeCode(script, at_hub, model, over_http if request.param == "http" else over_stdio)
+    program = str(at_hub.repository / ".ctxhub" / "ctxhub.pyz")
+    bridge = {"type": "stdio", "command": PYTHON, "args": [program, "mcp"]}
+    servers = {"http": over_http, "stdio": over_stdio, "bridge": bridge}
+    return ClaudeCode(script, at_hub, model, servers[request.param])
 
 
 def items(rest: RestClient, path: str, /, **query: Any) -> list[dict[str, Any]]:
@@ -221,7 +225,7 @@ def test_a_window_that_is_cleared_goes_on_with_what_it_holds(
     assert holders(ada_rest) == []
 
 
-@OVER_STDIO
+@AS_ONE_PROCESS
 def test_a_stdio_server_that_keeps_its_first_session_is_the_one_that_goes_on(
     client: ClaudeCode, ada_rest: RestClient
 ) -> None:

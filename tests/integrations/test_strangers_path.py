@@ -4,101 +4,43 @@ Nothing is used but what a stranger copies: the printed lines and the quick star
 """
 
 import itertools
-import json
 import re
-import shlex
-import subprocess
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.core.command_line import Server, installation
-from tests.integrations.claude_code import QUIET, installed_client, make_patient
-from tests.integrations.codex import EVERYWHERE, TRUSTING, asking, installed_codex
+from tests.integrations.claude_code import make_patient
+from tests.integrations.desk import BRIDGES, GETTING, PROGRAM, Desk, add
 from tests.integrations.hook import ROOT, Workplace
 from tests.integrations.model_stand_in import Block, StandIn, standing_in, text, use
-from tests.integrations.responses_stand_in import ResponsesHandler, patch
+from tests.integrations.responses_stand_in import ResponsesHandler
 
 pytestmark = [pytest.mark.one_engine, pytest.mark.needs_npm]
 
-# One client's whole session within the other's, on a busy machine.
-SECONDS_TO_RUN = 600
 KEY = "api/auth/method"
-GETTING = "cd ~ && curl -fsSO $CTXHUB_URL/connect/ctxhub.pyz && python3 ctxhub.pyz install"
-CLIENT = "python3 ~/.local/share/ctxhub/ctxhub.py"
+WAYS = ("http", "stdio", "bridge")
 
 
 @dataclass
-class Stranger:
-    """A person with a shell, in whose profile the printed variables stand, and a repository."""
+class Stranger(Desk):
+    """Whose profile and MCP servers are what the hub printed, the bridge what docs/hooks.md says."""
 
-    workplace: Workplace
-    programs: Path
     server: Server
     over: str
-    claude: StandIn
-    codex: StandIn
-    profile: str = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.profile = next(line for line in self.printed if line.startswith("export CTXHUB_URL="))
-        self.programs.mkdir()
-        for name, script in (("claude", installed_client()), ("codex", installed_codex())):
-            shim = self.programs / name
-            shim.write_text(f'#!/bin/sh\nexec node {shlex.quote(str(script))} "$@"\n')
-            shim.chmod(0o755)
 
     @property
     def printed(self) -> list[str]:
         return self.server.said.splitlines()
 
     def line_of(self, client: str) -> str:
-        """The printed line that connects a client."""
-        lines = [below for above, below in itertools.pairwise(self.printed) if above == f"# {client}"]
-        return lines[("http", "stdio").index(self.over)]
-
-    def type(self, command: str) -> str:
-        """Run a command in a new shell; returns what it printed."""
-        environment = self.workplace.environment
-        environment |= {**QUIET, "ANTHROPIC_BASE_URL": self.claude.url, "STAND_IN_KEY": "none"}
-        environment["PATH"] = f"{self.programs}:{environment['PATH']}"
-        del environment["CTXHUB_TOKEN"]
-        done = subprocess.run(
-            ["bash", "-c", f"{self.profile}\n{command}"],
-            cwd=self.workplace.repository,
-            env=environment,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            timeout=SECONDS_TO_RUN,
-            check=False,
-        )
-        assert done.returncode == 0, (command, done.stdout, done.stderr)
-        return done.stdout
-
-    def ask_claude(self, *options: str) -> None:
-        self.type(shlex.join(["claude", "-p", "Go on", "--permission-mode", "acceptEdits", *options]))
-
-    def ask_codex(self, sandbox: str = EVERYWHERE) -> None:
-        options = [*TRUSTING, "--sandbox", sandbox, *asking(self.codex.url)]
-        self.type(shlex.join(["codex", "exec", *options, "Go on"]))
-
-    def trust(self) -> None:
-        """Say yes to Claude Code's question whether it may trust the folder, and follow its permissions."""
-        file = self.workplace.folder / "home" / ".claude.json"
-        config = json.loads(file.read_text())
-        config["projects"].setdefault(str(self.workplace.repository), {})["hasTrustDialogAccepted"] = True
-        file.write_text(json.dumps(config))
-
-    def write(self, path: str) -> Block:
-        """What Claude's model says to write a file."""
-        return use("Write", file_path=str(self.workplace.repository / path), content="a = 1\n")
-
-    def has(self, path: str) -> bool:
-        return (self.workplace.repository / path).exists()
+        """The line that connects a client."""
+        name = {"claude": "# Claude Code", "codex": "# Codex"}[client]
+        lines = [below for above, below in itertools.pairwise(self.printed) if above == name]
+        return [*lines, BRIDGES[client]][WAYS.index(self.over)]
 
     def rows(self, path: str, **query: Any) -> list[dict[str, Any]]:
         """What the hub's REST lists, over a new connection: the clients take their time."""
@@ -112,18 +54,13 @@ class Stranger:
         return sorted(lease["by"] for lease in self.rows("leases/"))
 
 
-def add(path: str) -> Block:
-    """What Codex' model says to write a file."""
-    return patch(f"*** Begin Patch\n*** Add File: {path}\n+a = 1\n*** End Patch")
-
-
 def results_of_tools(claude: StandIn) -> list[Any]:
     contents = [message["content"] for message in claude.turns[-1]["messages"]]
     blocks = [block for content in contents if isinstance(content, list) for block in content]
     return [block["content"] for block in blocks if block["type"] == "tool_result"]
 
 
-@pytest.fixture(params=["http", "stdio"])
+@pytest.fixture(params=WAYS)
 def stranger(request: Any, tmp_path: Path, django_db_setup: None) -> Iterator[Stranger]:
     workplace = Workplace(tmp_path)
     workplace.git("init", "-q", "-b", "main")
@@ -133,15 +70,16 @@ def stranger(request: Any, tmp_path: Path, django_db_setup: None) -> Iterator[St
         installation() as at,
         at.serving("--setup", "--port", "0") as server,
     ):
-        made = Stranger(workplace, tmp_path / "bin", server, request.param, claude, codex)
-        made.type(made.line_of("Claude Code"))
-        made.trust()
-        made.type(made.line_of("Codex"))
+        profile = next(line for line in server.said.splitlines() if line.startswith("export CTXHUB_URL="))
+        made = Stranger(workplace, profile, claude, codex, server, request.param)
         made.type(GETTING)
-        made.type(f"{CLIENT} install claude-code --approve")
+        made.type(made.line_of("claude"))
+        made.trust()
+        made.type(made.line_of("codex"))
+        made.type(f"{PROGRAM} install claude-code --approve")
         # Over stdio Codex would begin before its server has started.
-        wait = "--wait" if request.param == "stdio" else ""
-        made.type(f"{CLIENT} install codex --approve {wait}")
+        wait = "" if request.param == "http" else "--wait"
+        made.type(f"{PROGRAM} install codex --approve {wait}")
         make_patient(workplace.folder)
         yield made
 
@@ -229,21 +167,30 @@ def test_codex_deletes_only_where_it_was_installed_with_approve(stranger: Strang
     deletes = use("mcp__ctxhub__delete", refs=["memory:1"])
     add_memory = use("mcp__ctxhub__memory", action="add", title="CI", content="It needs Docker.")
     save = use("mcp__ctxhub__session", action="save", summary="Half done")
-    stranger.type(f"{CLIENT} uninstall codex")
-    stranger.type(f"{CLIENT} install codex --wait")
-    stranger.codex.then(add_memory, save, deletes, text("Done."))
+    stranger.type(f"{PROGRAM} uninstall codex")
+    stranger.type(f"{PROGRAM} install codex --wait")
+    summaries: list[str] = []
+
+    def then_delete() -> Block:
+        summaries.extend(session["summary"] for session in stranger.rows("sessions/"))
+        return deletes
+
+    stranger.codex.then(add_memory, save, then_delete, text("Done."))
     stranger.ask_codex(sandbox="workspace-write")
     assert len(stranger.rows("memories/")) == 1
-    assert "Half done" in {session["summary"] for session in stranger.rows("sessions/")}
+    assert "Half done" in summaries
 
-    stranger.type(f"{CLIENT} install codex --approve")
+    stranger.type(f"{PROGRAM} install codex --approve")
     stranger.codex.then(deletes, text("Done."))
     stranger.ask_codex(sandbox="workspace-write")
     assert stranger.rows("memories/") == []
 
 
-def test_the_lines_used_are_those_of_the_quick_start() -> None:
+def test_the_lines_used_are_those_of_the_documents() -> None:
     quick_start = (ROOT / "docs" / "quickstart.md").read_text()
     assert GETTING in quick_start
     for client in ("claude-code", "codex"):
-        assert f"{CLIENT} install {client}" in quick_start
+        assert f"{PROGRAM} install {client}" in quick_start
+    hooks = (ROOT / "docs" / "hooks.md").read_text()
+    for line in BRIDGES.values():
+        assert f"\n{line}\n" in hooks
