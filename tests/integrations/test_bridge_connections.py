@@ -191,6 +191,21 @@ def test_the_window_and_the_agent_are_named(
 
 
 @pytest.mark.parametrize(
+    ("thread", "expected"),
+    [("01a2", "codex-01a2"), ("01b3", "codex-01a2/01b3"), (None, "codex-01a2")],
+    ids=["of the window", "of a subagent", "untold"],
+)
+def test_a_call_that_names_its_session_is_of_that_one(
+    client: Ends, hub: ScriptedHub, thread: str | None, expected: str
+) -> None:
+    """As Codex does, whose subagents have servers of their own beside that of the window."""
+    turn = {"session_id": "01a2", "thread_id": thread}
+    client.ask("tools/call", {**CALL, "_meta": {"x-codex-turn-metadata": turn}})
+    client.ask("tools/call", {**CALL, "_meta": {"x-codex-turn-metadata": "01a2"}})
+    assert [sent.headers.get("ctxhub-session") for sent in hub.got] == [expected, None]
+
+
+@pytest.mark.parametrize(
     ("said", "expected"),
     [
         ("claude-code", "claude"),

@@ -19,6 +19,12 @@ def session_name(client: str, own: str) -> str:
     return "{}-{}".format(client, own) if own else ""
 
 
+def with_part(window: str, own: str) -> str:
+    """The session of a subagent, which is a part of its window's; that of the window if there is none."""
+    part = re.sub(r"[^\w.-]", "-", own, flags=re.ASCII)[:30]
+    return "{}/{}".format(window, part) if window and part else window
+
+
 def committing_session() -> tuple[str, str]:
     """The client that runs `git commit`, and its session; "" for a person, who speaks as the token."""
     for name, client, own in CLIENT_VARIABLES:

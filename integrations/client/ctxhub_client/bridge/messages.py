@@ -5,6 +5,9 @@ from __future__ import annotations
 import json
 import re
 
+from ctxhub_client.sessions import session_name, with_part
+from ctxhub_client.values import dict_of, text_of
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
@@ -18,6 +21,7 @@ VERSION = "io.modelcontextprotocol/protocolVersion"
 CLIENT_INFO = "io.modelcontextprotocol/clientInfo"
 REQUEST_ID = "ctxhub/request_id"
 TOOL_USE = "claudecode/toolUseId"
+CODEX_TURN = "x-codex-turn-metadata"
 CANCELLED = "notifications/cancelled"
 CALL = "tools/call"
 # What clients say of themselves, and how their hooks and the lines of the hub call them.
@@ -79,6 +83,13 @@ class Message:
     def tool_use(self) -> object:
         """The client's own id of a call, which the hook before it is told, too; None if there is none."""
         return self._meta.get(TOOL_USE)
+
+    @property
+    def session(self) -> str:
+        """The session whose call it is, where the client says so in each one, as Codex does; else ""."""
+        told = dict_of(self._meta, CODEX_TURN)
+        session, thread = text_of(told, "session_id"), text_of(told, "thread_id")
+        return with_part(session_name("codex", session), thread if thread != session else "")
 
     @property
     def cancels(self) -> Any:

@@ -172,7 +172,7 @@ class Bridge:
             headers["Ctxhub-Agent"] = in_header(agent_name())
         elif self._client:
             headers["Ctxhub-Client"] = self._client
-        session = self._window.session(request.message.tool_use)
+        session = request.message.session or self._window.session(request.message.tool_use)
         is_made_up = self._window.is_made_up(session)
         headers["Ctxhub-Made-Up-Session" if is_made_up else "Ctxhub-Session"] = in_header(session)
         if request.message.method == CALL:

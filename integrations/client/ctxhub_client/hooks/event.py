@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import re
 import time
 
 from ctxhub_client.hub import Hub
 from ctxhub_client.paths import Project
-from ctxhub_client.sessions import session_name
+from ctxhub_client.sessions import session_name, with_part
 from ctxhub_client.store import digest
 from ctxhub_client.texts import NOTE, cut_at_line
 from ctxhub_client.values import dict_of, number_of, text_of
@@ -34,9 +33,7 @@ class Event:
         self.name = text_of(values, "hook_event_name")
         self.project = Project(text_of(values, "cwd"))
         self.window = session_name(client, text_of(values, "session_id", "thread-id"))
-        # A subagent is a part of the window.
-        part = re.sub(r"[^\w.-]", "-", text_of(values, "agent_id"), flags=re.ASCII)[:30]
-        self.session = "{}/{}".format(self.window, part) if self.window and part else self.window
+        self.session = with_part(self.window, text_of(values, "agent_id"))
         self.hub = Hub(client, self.session, ignores_pause=self.name == "SessionStart")
         self.file = "session-{}.json".format(digest(self.hub.file, self.session))
 
