@@ -212,6 +212,7 @@ def test_hooks_may_be_for_all_projects(repository: Workplace) -> None:
 def test_codex_gives_the_end_of_a_session_three_seconds(repository: Workplace) -> None:
     assert "/hooks" in install(repository, "codex").out
     hooks = settings(repository, ".codex/hooks.json")["hooks"]
+    assert set(hooks) == EVENTS
     assert hooks["SessionEnd"][0]["hooks"][0]["timeout"] == 3
     assert hooks["PreToolUse"][0]["matcher"] == "apply_patch|Bash"
     assert hooks["Stop"][0]["hooks"][0]["command"].endswith('/.ctxhub/ctxhub.pyz" hook codex')

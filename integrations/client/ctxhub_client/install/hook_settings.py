@@ -36,7 +36,6 @@ CODEX_EVENTS = tuple(
         3 if name == "SessionEnd" else seconds,
     )
     for name, matcher, seconds in CLAUDE_EVENTS
-    if name != "SubagentStop"
 )
 
 # Each way in which hooks run this program, or ran the single file that it was.
