@@ -10,7 +10,7 @@ from tests.integrations.claude_code import QUIET, installed_client
 from tests.integrations.codex import EVERYWHERE, TRUSTING, asking, installed_codex
 from tests.integrations.hook import Workplace
 from tests.integrations.model_stand_in import Block, StandIn, Step, text, use
-from tests.integrations.responses_stand_in import patch
+from tests.integrations.responses_stand_in import patch, run
 
 # One client's whole session within the other's, on a busy machine.
 SECONDS_TO_RUN = 600
@@ -112,13 +112,22 @@ class Window:
     def runs(self, command: str) -> Block:
         if self.client == "claude":
             return use("Bash", command=command, description="Work")
-        return use("exec_command", cmd=command)
+        return run("exec_command", cmd=command)
 
     def runs_behind(self, command: str) -> Block:
         """In the background: it is answered before the command has ended."""
         if self.client == "claude":
             return use("Bash", command=command, description="Work", run_in_background=True)
-        return use("exec_command", cmd=command, yield_time_ms=250)
+        return run("exec_command", cmd=command, yield_time_ms=250)
 
     def writes(self, path: str) -> Block:
         return self.desk.write(path) if self.client == "claude" else add(path)
+
+    def delegates(self, *script: Step) -> tuple[Step, ...]:
+        """Have a subagent do this, and wait for it."""
+        if self.client == "claude":
+            task = {"description": "Tests", "prompt": "Write tests.", "subagent_type": "general-purpose"}
+            return (use("Agent", run_in_background=False, **task), *script)
+        self.model.apart['"recipient": "/root/writer"'] = list(script)
+        task = {"task_name": "writer", "message": "Write tests.", "fork_turns": "none"}
+        return use("collaboration__spawn_agent", **task), use("collaboration__wait_agent", timeout_ms=60_000)

@@ -24,11 +24,15 @@ def use(tool: str, **arguments: Any) -> Block:
 
 @dataclass
 class StandIn:
-    """What it says, a step for each turn (the last one repeats), and the requests of these turns."""
+    """What it says, a step for each turn (the last one repeats), and the requests of these turns.
+
+    `apart`: the scripts of conversations of their own, by what stands in their requests alone.
+    """
 
     port: int
     script: list[Step]
     turns: list[dict[str, Any]] = field(default_factory=list)
+    apart: dict[str, list[Step]] = field(default_factory=dict)
     lock: threading.Lock = field(default_factory=threading.Lock)
 
     @property
@@ -44,9 +48,13 @@ class StandIn:
         with self.lock:
             self.turns.append(body)
             turn = len(self.turns)
-            step = self.script[min(turn, len(self.script)) - 1]
+            step = self._next(json.dumps(body) if self.apart else "")
         block = step() if callable(step) else step
         return ({**block, "id": f"toolu_{id(body)}"} if block["type"] == "tool_use" else block), turn
+
+    def _next(self, request: str) -> Step:
+        script = next((own for mark, own in self.apart.items() if mark in request), self.script)
+        return script.pop(0) if len(script) > 1 else script[0]
 
     def shown(self, turn: int) -> str:
         """All that stood before the model in a turn, from 1, as one text."""

@@ -19,6 +19,11 @@ def patch(text: str) -> Block:
     return {"type": "tool_use", "name": "apply_patch", "text": text}
 
 
+def run(tool: str, **arguments: Any) -> Block:
+    """A call in the script that newer models write instead of calling tools."""
+    return {"type": "tool_use", "name": "exec", "text": f"text(await tools.{tool}({json.dumps(arguments)}))"}
+
+
 class ResponsesHandler(Handler):
     def answer(self, body: dict[str, Any]) -> None:
         block, turn = self.stand_in.answer(body)

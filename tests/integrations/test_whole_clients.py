@@ -15,12 +15,12 @@ import pytest
 from ctxhub.core.accounts.access_tokens import create_token
 from ctxhub.core.models import Project
 from tests.hub import LiveHub, RestClient
-from tests.integrations.claude_code import make_patient
+from tests.integrations.claude_code import SECONDS_TO_RUN, make_patient
 from tests.integrations.desk import BRIDGES, GETTING, PROGRAM, Desk, Window
 from tests.integrations.hook import Workplace
 from tests.integrations.model_stand_in import Block, Handler, Step, standing_in, text, use
 from tests.integrations.responses_stand_in import ResponsesHandler
-from tests.timing import PATIENCE_SECONDS, wait_until
+from tests.timing import wait_until
 
 pytestmark = [pytest.mark.one_engine, pytest.mark.needs_npm]
 
@@ -126,20 +126,22 @@ def test_lease_and_edit_are_of_one_session(window: Window, another: Window, obse
     assert observer.holders() == []
 
 
-def test_a_subagent_is_a_part_of_its_window(desk: Desk, observer: Observer) -> None:
-    """Of Claude Code."""
-    window = Window(desk, "claude", desk.claude)
+def test_a_subagent_is_a_part_of_its_window(window: Window, observer: Observer) -> None:
     during: list[str] = []
 
     def look() -> Block:
         during.extend(observer.holders())
         return window.writes("src/a.py")
 
-    task = {"description": "Tests", "prompt": "Write tests.", "subagent_type": "general-purpose"}
-    session = window.ask(use("Agent", run_in_background=False, **task), LEASE, look, text("Written."))
-    [part] = during
+    def look_again() -> Block:
+        during.extend(observer.holders())
+        return text("Done.")
+
+    session = window.ask(*window.delegates(LEASE, look, text("Written.")), look_again)
+    part, *_ = during
     assert part.startswith(f"{session}/")
     assert observer.editors() == {("src/a.py", part)}
+    assert during == [part], "free when it stops"
     assert observer.holders() == []
 
 
@@ -278,7 +280,7 @@ def test_two_windows_in_one_tree_record_each_change_once(
 
     def at_once(whose: Window, command: str) -> Step:
         def step() -> Block:
-            together.wait(PATIENCE_SECONDS)
+            together.wait(SECONDS_TO_RUN)
             return whose.runs(command)
 
         return step
