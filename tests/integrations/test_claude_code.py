@@ -67,16 +67,14 @@ def at_hub(workplace: Workplace, hub: LiveHub, ada_token: str) -> Workplace:
 def client(
     request: Any, script: Path, at_hub: Workplace, hub: LiveHub, ada_token: str, model: StandIn
 ) -> ClaudeCode:
-    over_http = {
-        "type": "http",
-        "url": f"{hub.url}/mcp",
-        "headers": {"Authorization": f"Bearer {ada_token}"},
-    }
+    headers = {"Authorization": f"Bearer {ada_token}"}
     command, *arguments = stdio.command("--project", "apollo", "--agent", "ada")
-    over_stdio = {"type": "stdio", "command": command, "args": arguments, "env": stdio.environment()}
     program = str(at_hub.repository / ".ctxhub" / "ctxhub.pyz")
-    bridge = {"type": "stdio", "command": PYTHON, "args": [program, "mcp"]}
-    servers = {"http": over_http, "stdio": over_stdio, "bridge": bridge}
+    servers: dict[str, dict[str, Any]] = {
+        "http": {"type": "http", "url": f"{hub.url}/mcp", "headers": headers},
+        "stdio": {"type": "stdio", "command": command, "args": arguments, "env": stdio.environment()},
+        "bridge": {"type": "stdio", "command": PYTHON, "args": [program, "mcp"]},
+    }
     return ClaudeCode(script, at_hub, model, servers[request.param])
 
 
