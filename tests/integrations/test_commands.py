@@ -244,6 +244,15 @@ def test_what_ran_in_the_background_is_found_at_the_end_of_the_turn(tree: Workpl
     assert recorded(stub) == [("built", "created")], "nothing runs any more"
 
 
+def test_a_note_that_the_background_has_ended_is_no_new_turn(tree: Workplace, stub: StubHub) -> None:
+    background: dict[str, Any] = {"tool_input": {"command": "make", "run_in_background": True}}
+    run(tree, "true", **background)
+    shell(tree, "echo x > built")
+    event(tree, "UserPromptSubmit", prompt="<task-notification>\n<task-id>b1</task-id>")
+    event(tree, "Stop")
+    assert recorded(stub) == [("built", "created")]
+
+
 def test_a_command_whose_end_no_hook_was_told(tree: Workplace, stub: StubHub) -> None:
     """Claude Code tells none that failed, Codex none that the model does not wait for."""
     for number, command in enumerate(["echo x > a; false", "sleep 9 && echo x > b"]):

@@ -26,6 +26,8 @@ MOST_LINES = 5
 # Longer looks at commands are too long: after some of them only Stop looks.
 SLOW_SECONDS = 0.25
 MOST_SLOW = 3
+# What Claude Code itself says in the middle of a turn, when something in the background has ended.
+NOTIFICATION = "<task-notification>"
 PATCH = re.compile(r"\s*apply_patch\b")
 
 
@@ -68,6 +70,8 @@ def after_command(event: Event) -> Json | None:
 
 def begin_turn(event: Event) -> None:
     """What a person wrote before the prompt is no command's: the first one of a turn looks at all files."""
+    if text_of(event.values, "prompt").startswith(NOTIFICATION):
+        return
     if looks_at(event) == "stop":
         look(event, turn_file(event))
     elif event.hub.store.read(turn_file(event)).get("worktree"):
