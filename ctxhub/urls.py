@@ -5,6 +5,7 @@ from django.urls import include, path, re_path
 from django.views.decorators.http import require_GET
 from django.views.generic import RedirectView
 
+from ctxhub.connect import approval, devices
 from ctxhub.connect import views as connect
 from ctxhub.console import joining, named_views, palette, search_page
 from ctxhub.console.needs import live
@@ -22,6 +23,10 @@ urlpatterns = [
     path("invitation/", joining.show, name="invitation"),
     path("invitation/<str:secret>/", joining.follow_link, name="invitation_link"),
     path("connect/", connect.page, name="connect"),
+    path("connect/code/", approval.show, name="enrolment"),
+    path("connect/device/", devices.device, name="enrolment_device"),
+    path("connect/token/", devices.token, name="enrolment_token"),
+    path("connect/renew/", devices.renewal, name="enrolment_renewal"),
     path("connect/ctxhub.pyz", connect.program, name="client_archive"),
     path("connect/ctxhub.pyz.sha256", connect.checksum, name="client_checksum"),
     path("api/", include("ctxhub.api_urls")),

@@ -11,6 +11,7 @@ from ctxhub.core.accounts.models import (
     Visit,
 )
 from ctxhub.core.bin.models import BinItem, BinPart
+from ctxhub.core.enrolment.models import Enrolment
 from ctxhub.core.events.models import Event, Tally
 from ctxhub.core.paths.models import PathPattern, StaleCursor
 from ctxhub.core.records.models import HubRecord

@@ -153,6 +153,18 @@ USE_NOTED_EVERY = timedelta(minutes=1)
 
 
 @frozen
+class Origin:
+    """What asked for a token, as it said, and whether the token may make one in its own place."""
+
+    client: str = ""
+    host: str = ""
+    renews: bool = False
+
+
+UNKNOWN = Origin()
+
+
+@frozen
 class NewToken:
     """A new token: its row, and the secret, which is not stored."""
 
@@ -196,6 +208,7 @@ def insert_token(
     expires_at: datetime | None,
     created_by: User | None,
     owner: User | None = None,
+    origin: Origin = UNKNOWN,
 ) -> NewToken:
     """Insert the row of a token, in the transaction of the caller, which has checked the agent."""
     if expires_at and expires_at <= clock.now():
@@ -211,6 +224,9 @@ def insert_token(
         expires_at=expires_at,
         created_by=created_by,
         owner=owner,
+        client=origin.client,
+        host=origin.host,
+        renews=origin.renews,
     )
     return NewToken(row, secret)
 

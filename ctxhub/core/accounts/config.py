@@ -33,6 +33,7 @@ class Settings(TypedDict):
     record_given: bool
     ignore_case_in_paths: bool
     escalate_minutes: Annotated[int, About(schema={"minimum": 0, "maximum": 10_080})]
+    enrolment: bool
 
 
 def config_of(project_id: int) -> Config:
@@ -61,6 +62,7 @@ def config_values(config: Config) -> dict[str, Any]:
             record_given=config.record_given,
             ignore_case_in_paths=config.ignore_case_in_paths,
             escalate_minutes=config.escalate_minutes,
+            enrolment=config.enrolment,
         )
     )
 
@@ -184,6 +186,7 @@ _CLEANERS: dict[str, Callable[[str, Any], Any]] = {
     "record_given": _flag,
     "ignore_case_in_paths": _flag,
     "escalate_minutes": _integer(0, MOST_MINUTES),
+    "enrolment": _flag,
 }
 _OTHER_NAMES = {
     "ignoreWeekend": "ignore_weekend",

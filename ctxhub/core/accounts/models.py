@@ -78,7 +78,8 @@ class Config:
     count towards the age of messages and changes. `record_given`: what agents open and write is recorded;
     `tell_stale`: they hear when a decision among it changes. `ignore_case_in_paths`: `SRC/A.py` is
     `src/a.py`, as on macOS and Windows. `escalate_minutes`: after which the log says that a request
-    nobody claims, or a message to be acknowledged that nobody reads, waits; 0: never.
+    nobody claims, or a message to be acknowledged that nobody reads, waits; 0: never. `enrolment`: members
+    may let programs on their machines fetch tokens by a code.
     """
 
     ignore_weekend: bool = False
@@ -94,6 +95,7 @@ class Config:
     record_given: bool = True
     ignore_case_in_paths: bool = False
     escalate_minutes: int = 0
+    enrolment: bool = True
 
     @property
     def messages_last(self) -> timedelta:
@@ -154,6 +156,12 @@ class AccessToken(ProjectRow):
         related_name="own_access_tokens",
         editable=False,
         help_text="The member whose own it is; empty: the project's.",
+    )
+    # Of the program that asked for it, as it said.
+    client = models.CharField(max_length=100, blank=True, editable=False)
+    host = models.CharField(max_length=100, blank=True, editable=False)
+    renews = models.BooleanField(
+        default=False, editable=False, help_text="Whether it may make one in its own place before it ends."
     )
     # What a client uses in its place; until it expires both are good.
     replaced_by = models.OneToOneField(

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from django.contrib.auth.models import User
 from django.db.models import Q
 
-from ctxhub.core.accounts.access_tokens import NewToken, clean_scopes, insert_token
+from ctxhub.core.accounts.access_tokens import UNKNOWN, NewToken, Origin, clean_scopes, insert_token
 from ctxhub.core.accounts.names_of_people import (
     acting_name,
     agent_keys,
@@ -54,6 +54,7 @@ def rotate_token(
             expires_at=_rotation_end(old, now),
             created_by=by or old.created_by,
             owner=old.owner,
+            origin=Origin(old.client, old.host, old.renews),
         )
         _end_after(old, now + grace, new.row, now)
     return new
@@ -115,6 +116,7 @@ def create_own_token(
     name: str = "",
     scopes: Iterable[str] | None = None,
     expires_at: datetime | None = None,
+    origin: Origin = UNKNOWN,
 ) -> NewToken:
     """Create a token for an agent of the person's own; 90 days if no end is given, a year at most.
 
@@ -123,7 +125,7 @@ def create_own_token(
     for the name of a person and for scopes beyond their role, LimitReached beyond 50 usable tokens.
     """
     agent = clean_agent(agent)
-    granted = _scopes(caller, scopes)
+    granted = own_scopes(caller, scopes)
     ends = _end(expires_at)
     with write_transaction(caller.project_id):
         check_own_agent(caller.project, owner, agent)
@@ -136,6 +138,7 @@ def create_own_token(
             expires_at=ends,
             created_by=owner,
             owner=owner,
+            origin=origin,
         )
 
 
@@ -160,7 +163,8 @@ def offered_name(project_id: int, owner: User, client: str) -> str:
     return free_name(acting_name(owner.get_username()), taken, ending=f"-{client[:40]}")
 
 
-def _scopes(caller: Caller, scopes: Iterable[str] | None) -> list[str]:
+def own_scopes(caller: Caller, scopes: Iterable[str] | None) -> list[str]:
+    """The scopes of a token of the person's own. Raises NotAllowed for those beyond their role."""
     if scopes is None:
         return [scope for scope in (READ, WRITE) if caller.may(scope)]
     granted = clean_scopes(scopes)

@@ -43,8 +43,11 @@ class Flood:
     until: datetime
 
 
-def count_attempt(*, name: str, address: str, is_known: bool = False) -> None:
-    """Count an attempt as failed until `clear_failures`. Raises LimitReached during a wait."""
+def count_attempt(*, name: str, address: str, is_known: bool = False, free: int = FREE_FAILURES) -> None:
+    """Count an attempt as failed until `clear_failures`. Raises LimitReached during a wait.
+
+    `free`: the failures after which the waits begin.
+    """
     now, key = clock.now(), _key(name, address)
     with touch_transaction():
         acquire_write_lock(NO_PROJECT)
@@ -57,7 +60,7 @@ def count_attempt(*, name: str, address: str, is_known: bool = False) -> None:
         if _is_over(row, now):
             row.count, row.first_at, row.until = 0, now, None
         row.count, row.last_at = row.count + 1, now
-        row.until = _end_of_wait(row.count, now)
+        row.until = _end_of_wait(row.count, free, now)
         row.save()
     if is_new:
         _make_room(now)
@@ -167,8 +170,8 @@ def _is_over(row: SignInFailure, now: datetime) -> bool:
     return row.first_at + COUNTED_FOR <= now
 
 
-def _end_of_wait(failures: int, now: datetime) -> datetime | None:
-    if failures < FREE_FAILURES:
+def _end_of_wait(failures: int, free: int, now: datetime) -> datetime | None:
+    if failures < free:
         return None
-    doublings = min(failures - FREE_FAILURES, 6)
+    doublings = min(failures - free, 6)
     return now + timedelta(minutes=min(2**doublings, LONGEST_WAIT_MINUTES))
