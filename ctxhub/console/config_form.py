@@ -29,6 +29,7 @@ GROUPS: Mapping[str, Sequence[tuple[str, ...]]] = {
     "What agents are given": [("record_given", "tell_stale")],
     "What waits for too long": [("escalate_minutes",)],
     "Paths of files": [("ignore_case_in_paths",)],
+    "Programs on people's machines": [("enrolment",)],
 }
 
 
@@ -64,6 +65,10 @@ class ConfigForm(ServiceForm):
         "Escalate after, minutes",
         "0 to 10080; 0 never. Requests that nobody claims, and messages to be acknowledged that nobody "
         "reads, become an event, of which a webhook can tell people.",
+    )
+    enrolment = _switch(
+        "Members may connect them by a code",
+        "A program shows a code; who types it gives the program a token of their own.",
     )
     ignore_case_in_paths = _switch(
         "Ignore case", "SRC/A.py is src/a.py: for a repository that is worked on under macOS or Windows."

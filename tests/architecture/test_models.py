@@ -8,13 +8,22 @@ from django.contrib.auth.models import User
 from django.db import models
 
 from ctxhub.core.kit.models import ProjectManager, ProjectQuerySet, UnscopedQuery
-from ctxhub.core.models import AccessToken, HubRecord, Import, Membership, Project, SignInFailure, Visit
+from ctxhub.core.models import (
+    AccessToken,
+    Enrolment,
+    HubRecord,
+    Import,
+    Membership,
+    Project,
+    SignInFailure,
+    Visit,
+)
 
 # A foreign key may point to its own app or to an app of a lower layer.
 LAYERS = {"core": 0, "memory": 1, "messaging": 1, "tracking": 1, "agent_sessions": 2}
 # The tenant, its memberships and visits (people see all their projects), what precedes a sign-in, what the
-# hub notes of itself, and imports, which are recorded before there is a project.
-UNSCOPED = {Project, Membership, SignInFailure, Visit, HubRecord, Import}
+# hub notes of itself, and what is recorded before there is a project: imports, and programs that ask for one.
+UNSCOPED = {Project, Membership, SignInFailure, Visit, HubRecord, Import, Enrolment}
 
 
 def our_models() -> list[type[models.Model]]:

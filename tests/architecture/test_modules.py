@@ -37,6 +37,7 @@ SUBJECTS = (
     "kit",
     "text",
     "accounts",
+    "enrolment",
     "vocabulary",
     "events",
     "search",

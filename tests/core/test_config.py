@@ -24,6 +24,7 @@ DEFAULTS = {
     "record_given": True,
     "ignore_case_in_paths": False,
     "escalate_minutes": 0,
+    "enrolment": True,
 }
 OTHER_VALUES = [
     ("ignore_weekend", True),
@@ -39,6 +40,7 @@ OTHER_VALUES = [
     ("record_given", False),
     ("ignore_case_in_paths", True),
     ("escalate_minutes", 30),
+    ("enrolment", False),
 ]
 
 

@@ -57,6 +57,7 @@ SETTINGS: dict[str, dict[str, object]] = {
     "record_given": {"type": "boolean"},
     "ignore_case_in_paths": {"type": "boolean"},
     "escalate_minutes": _integer(0, 10_080),
+    "enrolment": {"type": "boolean"},
 }
 
 
@@ -237,7 +238,7 @@ def config_set(caller: Caller, values: Settings) -> dict[str, Any]:
     ignore_weekend (weekends and holidays do not age messages and changes), time_zone (Europe/Berlin),
     holidays (ISO dates), auto_prune, record_given, tell_stale, ignore_case_in_paths (SRC/A.py is
     src/a.py), escalate_minutes 0..10080 (an event for each request that nobody claims, and each message to
-    be acknowledged that nobody reads, for so long; 0: none).
+    be acknowledged that nobody reads, for so long; 0: none), enrolment (members connect programs by a code).
     """
     return config_services.set_config(caller=caller, values=values)
 
