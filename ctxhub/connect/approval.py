@@ -4,6 +4,7 @@ The code is typed and never in an address: a link that others send cannot carry 
 to is remembered in the session until the decision.
 """
 
+from collections.abc import Collection
 from typing import Any
 
 from django import forms
@@ -16,8 +17,9 @@ from django.utils.cache import add_never_cache_headers
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods
 
+from ctxhub.console.access import access_of
 from ctxhub.core.accounts.config import read_config
-from ctxhub.core.accounts.people import find_person, projects_of
+from ctxhub.core.accounts.people import find_person
 from ctxhub.core.enrolment.deciding import DAYS, approve, find_waiting, refuse, short_name
 from ctxhub.core.enrolment.models import Enrolment
 from ctxhub.core.kit.caller import ADMIN, READ, WRITE
@@ -50,10 +52,20 @@ class DecisionForm(forms.Form):
         required=False, initial=True, label="Each may renew itself before it ends, for as long again"
     )
 
-    def __init__(self, *arguments: Any, row: Enrolment, projects: list[Project], **options: Any) -> None:
-        super().__init__(*arguments, **options)
+    def __init__(
+        self,
+        *arguments: Any,
+        row: Enrolment,
+        projects: Collection[int],
+        scopes: Collection[str],
+        **options: Any,
+    ) -> None:
+        """`projects`: the ids of those that may be chosen; `scopes`: those that the person has in any."""
+        super().__init__(*arguments, label_suffix="", **options)
         field: Any = self.fields["project"]
-        field.queryset = Project.objects.filter(pk__in=[project.pk for project in projects])
+        field.queryset = Project.objects.filter(pk__in=projects)
+        allowed: Any = self.fields["scopes"]
+        allowed.choices = [choice for choice in SCOPES if choice[0] in scopes]
         self.agent_fields = {client: f"agent_{number}" for number, client in enumerate(row.clients)}
         for client, name in self.agent_fields.items():
             self.fields[name] = forms.CharField(
@@ -103,8 +115,10 @@ def _ask_for_code(request: HttpRequest, user: User) -> HttpResponse:
 
 
 def _ask_for_decision(request: HttpRequest, user: User, row: Enrolment) -> HttpResponse:
-    projects = [each for each in projects_of(user).order_by("slug") if read_config(each.config).enrolment]
-    form = DecisionForm(request.POST or None, row=row, projects=projects)
+    access = access_of(request)
+    projects = {pk: each for pk, each in access.projects.items() if read_config(each.config).enrolment}
+    scopes = {scope for pk in projects for scope in access.scopes[pk]}
+    form = DecisionForm(request.POST or None, row=row, projects=projects, scopes=scopes)
     is_refused = request.POST.get("decision") == "refuse"
     if is_refused or (form.is_bound and form.is_valid()):
         try:

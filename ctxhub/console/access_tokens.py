@@ -52,6 +52,11 @@ OWN = (
 )
 
 
+def program_of(token: AccessToken) -> str:
+    """What fetched it by a code, as it said of itself: `claude-code on laptop`; "" for one that was shown."""
+    return " on ".join(part for part in (token.client, token.host) if part)
+
+
 @admin.register(AccessToken)
 class AccessTokenAdmin(ShownOnceAdmin):
     menu = Menu("Access", "key")
@@ -65,11 +70,11 @@ class AccessTokenAdmin(ShownOnceAdmin):
     revoke_template = "ctxhub/revoke_tokens.html"
     revoked_message = "Clients can no longer connect with {}."
 
-    list_display = ("name", "begins", "agent", "whose", "may", "expires", "used", "state")
+    list_display = ("name", "begins", "agent", "program", "whose", "may", "expires", "used", "state")
     list_filter = (ProjectFilter, AgentFilter)
     list_select_related = ("project", "agent", "created_by", "owner")
-    search_fields = ("name", "start", "agent__name", "owner__username")
-    search_help_text = "Name, beginning, agent or whose"
+    search_fields = ("name", "start", "agent__name", "owner__username", "client", "host")
+    search_help_text = "Name, beginning, agent, program, machine or whose"
 
     def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> list[Any]:
         if obj is None and self._is_own(request):
@@ -78,7 +83,7 @@ class AccessTokenAdmin(ShownOnceAdmin):
             own = in_project(self.url("add"), self.project_to_add_to(request), own=1)
             fields = ["name", "agent", "scopes", "lasts", "once"]
             return [(None, {"fields": fields, "description": format_html(OF_PROJECT, own)})]
-        states = ["state", "created_by", "made_at", "ends_at", "used_at", "ended_at"]
+        states = ["state", "program", "renewal", "created_by", "made_at", "ends_at", "used_at", "ended_at"]
         return [(None, {"fields": ["name", "begins", "project", "agent", "whose", "may", *states]})]
 
     # -- Whose they are ----------------------------------------------------------------------------
@@ -182,6 +187,8 @@ class AccessTokenAdmin(ShownOnceAdmin):
         lambda token: token.owner.get_username() if token.owner else "the project's",
         ordering="owner__username",
     )
+    program = column("Program", lambda token: program_of(token), ordering="host")
+    renewal = column("Renews itself", lambda token: "once, in its last 30 days" if token.renews else "no")
     may = column("Scopes", lambda token: chips(token.scopes))
     expires = column("Expires", lambda token: moment(token.expires_at), ordering="expires_at")
     used = column("Last used", lambda token: moment(token.last_used_at), ordering="last_used_at")

@@ -147,6 +147,16 @@ def test_each_client_gets_a_token_and_an_agent_of_its_own(grace: User) -> None:
     assert len({each["access_token"] for each in got}) == 3
 
 
+def test_the_page_of_tokens_shows_the_program_and_its_machine(grace: User) -> None:
+    enrolled(grace)
+    client, row = signed_in(grace), AccessToken.unscoped.get(owner=grace)
+    lists = client.get(reverse("admin:core_accesstoken_changelist"), {"q": "laptop"}).content.decode()
+    assert "claude-code on laptop" in lists
+    page = client.get(reverse("admin:core_accesstoken_change", args=[row.pk])).content.decode()
+    assert "claude-code on laptop" in page
+    assert "once, in its last 30 days" in page
+
+
 def test_no_secret_is_stored(grace: User) -> None:
     codes = ask()
     decide(signed_in(grace), codes)
@@ -371,8 +381,12 @@ def test_a_project_of_others_cannot_be_chosen(grace: User, hermes: Project) -> N
     assert fetch(codes)[1]["error"] == "authorization_pending"
 
 
-def test_a_viewer_gives_no_more_than_reading(apollo: Project) -> None:
-    codes, client = ask(), signed_in(person("vi", apollo, VIEWER))
+def test_a_viewer_gives_no_more_than_reading(apollo: Project, hermes: Project) -> None:
+    vi = person("vi", apollo, VIEWER)
+    codes, client = ask(), signed_in(vi)
+    assert "Select a valid choice" in alerts(decide(client, codes))
+    assert 'value="write"' not in client.get(PAGE).content.decode()
+    hermes.memberships.create(user=vi)
     assert "does not allow the scope &#x27;write&#x27;" in alerts(decide(client, codes))
     decide_again = client.post(
         PAGE, {"decision": "approve", "project": "apollo", "scopes": ["read"], "days": "7"}
@@ -392,7 +406,7 @@ def test_a_viewer_gives_no_more_than_reading(apollo: Project) -> None:
         ({"agent_0": "a" * 101}, "at most 100 characters"),
         ({"agent_0": "vi"}, "name of a person"),
         ({"agent_0": "taken"}, "is not yours alone"),
-        ({"scopes": ["admin"]}, "does not allow the scope"),
+        ({"scopes": ["admin"]}, "Select a valid choice"),
     ],
     ids=repr,
 )
