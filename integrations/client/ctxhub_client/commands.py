@@ -13,15 +13,32 @@ if TYPE_CHECKING:
 
 # They end in time with an answer or with none, whatever happens.
 PUNCTUAL = ("hook", "codex-notify", "pre-commit")
+# Those that ask the hub of one connection.
+CONNECTED = (*PUNCTUAL, "mcp", "watch", "doctor", "upgrade")
 # Not 2, with which a hook of Claude Code refuses what its agent is about to do.
 UNKNOWN = 1
 
 
 def main(arguments: list[str]) -> NoReturn:
     command = arguments[0] if arguments else "help"
+    rest = take_names(arguments[1:]) if command in CONNECTED else arguments[1:]
     if command in PUNCTUAL and not is_typed(arguments):
-        answer_in_time(command, arguments[1:])
-    sys.exit(run_command(command, arguments[1:]))
+        answer_in_time(command, rest)
+    sys.exit(run_command(command, rest))
+
+
+def take_names(arguments: list[str]) -> list[str]:
+    """The arguments without those that name the connection, as `connect` writes them into clients' lines."""
+    from ctxhub_client.settings import name_connection
+
+    named, rest = {}, list(arguments)
+    for option in ("hub", "project", "agent"):
+        if "--" + option in rest[:-1]:
+            at = rest.index("--" + option)
+            named[option] = rest[at + 1]
+            del rest[at : at + 2]
+    name_connection(client=rest[0] if rest and not rest[0].startswith("-") else "", **named)
+    return rest
 
 
 def run() -> NoReturn:

@@ -1,4 +1,4 @@
-"""The variables that a person sets."""
+"""The variables that a person sets, and the connection that a client's line or the repository names."""
 
 from __future__ import annotations
 
@@ -7,19 +7,66 @@ import re
 
 from ctxhub_client.texts import one_line
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ctxhub_client.access.credentials import Credential
+
 CHOICES = {"CTXHUB_ENFORCE": ("deny", "warn", "off"), "CTXHUB_SHELL": ("each", "stop", "off")}
 
 
+DEFAULT_HUB = "http://127.0.0.1:8000"
+
+
 def hub_address() -> str:
-    return _variable("CTXHUB_URL") or "http://127.0.0.1:8000"
+    stored = stored_token()
+    return stored.hub if stored else _named.get("hub") or _variable("CTXHUB_URL") or DEFAULT_HUB
 
 
 def access_token() -> str:
-    return _variable("CTXHUB_TOKEN")
+    """That which `connect` has stored, or that of the environment: it is sent to its own address alone."""
+    stored = stored_token()
+    if stored:
+        return stored.token
+    token, named = _variable("CTXHUB_TOKEN"), _named.get("hub")
+    if token and named:
+        from ctxhub_client.access.credentials import normal_hub
+
+        return token if normal_hub(named) == normal_hub(_variable("CTXHUB_URL") or DEFAULT_HUB) else ""
+    return token
 
 
 def agent_name() -> str:
-    return _variable("CTXHUB_AGENT")
+    stored = stored_token()
+    return stored.agent if stored else _named.get("agent") or _variable("CTXHUB_AGENT")
+
+
+# What the line of a client names: hub, project, agent, client.
+_named: dict[str, str] = {}
+_found: list[Credential | None] = []
+
+
+def name_connection(**named: str) -> None:
+    """What the command line says, and which client runs it. Without it the variables come first."""
+    _named.clear()
+    _named.update({name: value for name, value in named.items() if value})
+    _found.clear()
+
+
+def stored_token() -> Credential | None:
+    """The token that `connect` has stored for the connection that is named; None for the environment's."""
+    is_named = any(_named.get(name) for name in ("hub", "project", "agent"))
+    if _variable("CTXHUB_TOKEN") and not is_named:
+        return None
+    if not _found:
+        from ctxhub_client.access.resolving import resolve
+
+        _found.append(resolve(_named))
+    return _found[0]
+
+
+def use_token(credential: Credential) -> None:
+    """From now on, in the place of the one that was found."""
+    _found[:] = [credential]
 
 
 def is_capturing() -> bool:

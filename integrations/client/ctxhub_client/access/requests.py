@@ -1,0 +1,54 @@
+"""Requests to the addresses of a hub below /connect/."""
+
+from __future__ import annotations
+
+import json
+
+from ctxhub_client.hub import open_connection
+from ctxhub_client.settings import address_problem
+from ctxhub_client.values import read_json, text_of
+from ctxhub_client.version import RELEASE, built_version
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ctxhub_client.values import Json
+
+SECONDS = 15
+MOST_BYTES = 1_000_000
+
+
+class HubRefused(Exception):
+    """`error`: the hub's word for it, "" where it did not answer as one; `values`: all that it said."""
+
+    def __init__(self, message: str, error: str = "", values: Json | None = None) -> None:
+        super().__init__(message)
+        self.error = error
+        self.values = values or {}
+
+
+def post(hub: str, name: str, body: Json, token: str = "") -> Json:
+    """What `/connect/NAME/` of a hub answers. Raises HubRefused."""
+    if problem := address_problem(hub):
+        raise HubRefused(problem.replace("CTXHUB_URL", "The hub's address").partition(" Until then")[0])
+    headers = {
+        "Content-Type": "application/json",
+        "Accept": "application/json",
+        "User-Agent": "ctxhub-client/{}".format(built_version() or RELEASE),
+    }
+    if token:
+        headers["Authorization"] = "Bearer " + token
+    try:
+        connection, prefix = open_connection(hub, SECONDS)
+        connection.request("POST", "{}/connect/{}/".format(prefix, name), json.dumps(body), headers)
+        answer = connection.getresponse()
+        values = read_json(answer.read(MOST_BYTES))
+    except Exception as error:
+        raise HubRefused("The hub at {} cannot be reached: {}".format(hub, error)) from None
+    if answer.status == 200 and values:
+        return values
+    told = text_of(values, "error_description", "message")
+    if not told:
+        message = "At {} no hub of this release answers: HTTP {}.".format(hub, answer.status)
+        raise HubRefused(message)
+    hint = text_of(values, "hint")
+    raise HubRefused("{} {}".format(told, hint).strip(), text_of(values, "error"), values)
