@@ -27,6 +27,7 @@ urlpatterns = [
     path("connect/device/", devices.device, name="enrolment_device"),
     path("connect/token/", devices.token, name="enrolment_token"),
     path("connect/renew/", devices.renewal, name="enrolment_renewal"),
+    path("connect/revoke/", devices.revocation, name="enrolment_revocation"),
     path("connect/ctxhub.pyz", connect.program, name="client_archive"),
     path("connect/ctxhub.pyz.sha256", connect.checksum, name="client_checksum"),
     path("api/", include("ctxhub.api_urls")),

@@ -61,7 +61,8 @@ class DecisionForm(forms.Form):
         **options: Any,
     ) -> None:
         """`projects`: the ids of those that may be chosen; `scopes`: those that the person has in any."""
-        super().__init__(*arguments, label_suffix="", **options)
+        super().__init__(*arguments, **options)
+        self.label_suffix = ""
         field: Any = self.fields["project"]
         field.queryset = Project.objects.filter(pk__in=projects)
         allowed: Any = self.fields["scopes"]

@@ -1,4 +1,4 @@
-"""What programs on people's machines post: a request for codes, the question for tokens, a renewal.
+"""What programs on people's machines post: for codes, for tokens, and with a token for its renewal or end.
 
 Requests and answers have the names of RFC 8628; a body is JSON or a form. Nobody is signed in here, and no
 cookie is read.
@@ -16,7 +16,7 @@ from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.debug import sensitive_variables
 from django.views.decorators.http import require_POST
 
-from ctxhub.core.accounts.access_tokens import NewToken
+from ctxhub.core.accounts.access_tokens import NewToken, find_token, forget_tokens, revoke_token
 from ctxhub.core.enrolment.asking import LASTS, begin, fetch
 from ctxhub.core.enrolment.errors import NoTokens, TooFast
 from ctxhub.core.enrolment.renewing import renew
@@ -109,11 +109,27 @@ def token(request: HttpRequest) -> dict[str, Any]:
 @sensitive_variables()
 def renewal(request: HttpRequest) -> dict[str, Any]:
     """The token in the header Authorization -> one in its place, for as long again."""
+    new = renew(_bearer(request))
+    return {**_told(new), "hub": _hub(request), "project": new.row.project.slug}
+
+
+@answering
+@sensitive_variables()
+def revocation(request: HttpRequest) -> dict[str, Any]:
+    """The token in the header Authorization is revoked, at once. One that is already, is so still."""
+    row = find_token(_bearer(request))
+    if row is None:
+        raise Unauthenticated("The token is not known here.")
+    revoke_token(row)
+    forget_tokens()
+    return {"revoked": True}
+
+
+def _bearer(request: HttpRequest) -> str:
     scheme, _, secret = request.headers.get("Authorization", "").partition(" ")
     if scheme.lower() != "bearer" or not secret.strip():
         raise Unauthenticated("The token is missing.", hint="Authorization: Bearer ctx_...")
-    new = renew(secret.strip())
-    return {**_told(new), "hub": _hub(request), "project": new.row.project.slug}
+    return secret.strip()
 
 
 def _told(new: NewToken) -> dict[str, Any]:

@@ -24,14 +24,15 @@ from ctxhub.core.enrolment.deciding import GUESSES, read_user_code
 from ctxhub.core.enrolment.models import Enrolment
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import Caller
-from ctxhub.core.kit.errors import NotAllowed
+from ctxhub.core.kit.errors import NotAllowed, Unauthenticated
 from ctxhub.core.models import AccessToken, Event, Project
 from tests.people import ADMIN, VIEWER, person, signed_in
 from tests.timing import PATIENCE_SECONDS
 
-DEVICE, TOKEN, RENEW, PAGE = (
-    reverse(name) for name in ("enrolment_device", "enrolment_token", "enrolment_renewal", "enrolment")
+DEVICE, TOKEN, RENEW, REVOKE = (
+    reverse(f"enrolment_{name}") for name in ("device", "token", "renewal", "revocation")
 )
+PAGE = reverse("enrolment")
 Json = dict[str, Any]
 
 
@@ -88,7 +89,7 @@ def enrolled(user: User, **fields: Any) -> Json:
     return got
 
 
-def alerts(reply: HttpResponse) -> str:
+def alerts(reply: Any) -> str:
     text = reply.content.decode()
     return " ".join(part.partition("<")[0].partition(">")[2] for part in text.split('role="alert"')[1:])
 
@@ -227,7 +228,7 @@ def test_what_is_no_json_is_refused(db: None, path: str, content: bytes) -> None
 
 
 @pytest.mark.parametrize("method", ["GET", "PUT", "DELETE", "PATCH", "HEAD", "OPTIONS"])
-@pytest.mark.parametrize("path", [DEVICE, TOKEN, RENEW])
+@pytest.mark.parametrize("path", [DEVICE, TOKEN, RENEW, REVOKE])
 def test_nothing_but_posts_is_taken(path: str, method: str) -> None:
     assert Client().generic(method, path).status_code == 405
 
@@ -360,7 +361,7 @@ def test_codes_cannot_be_guessed(grace: User, apollo: Project, is_one_person: bo
         reply = client.post(PAGE, {"code": "BCDF-GHJK"})
     assert "Too many failed" in alerts(reply)
     other = client if is_one_person else signed_in(person("ben2", apollo))
-    place = {"REMOTE_ADDR": "192.0.2.1"} if is_one_person else {}
+    place: Any = {"REMOTE_ADDR": "192.0.2.1"} if is_one_person else {}
     reply = other.post(PAGE, {"code": codes["user_code"]}, **place)
     assert (reply.status_code, "Too many failed" in alerts(reply)) == (429, True)
     free = signed_in(person("cy2", apollo))
@@ -488,7 +489,7 @@ def test_a_token_renews_itself_once_in_its_last_month(grace: User) -> None:
         assert renew(old)[0] == 409
     with later(69 * 86_400):
         assert renew(old)[0] == 401
-        assert authenticate(new["access_token"])
+        assert authenticate(new["access_token"]).agent == "grace-claude"
     with later(130 * 86_400):
         assert renew(new["access_token"])[0] == 200
 
@@ -507,9 +508,18 @@ def test_a_revoked_token_renews_nothing(grace: User) -> None:
         assert renew(got)[0] == 401
 
 
+def test_a_program_can_give_its_token_back(grace: User) -> None:
+    got = enrolled(grace)["access_token"]
+    for _ in range(2):
+        assert post(REVOKE, headers={"Authorization": f"Bearer {got}"}) == (200, {"revoked": True})
+    with pytest.raises(Unauthenticated):
+        authenticate(got)
+
+
 @pytest.mark.parametrize("given", ["", "Bearer", "Bearer ", "Basic eA==", "Bearer ctx_unknown"])
-def test_without_a_token_nothing_is_renewed(db: None, given: str) -> None:
-    status, told = post(RENEW, headers={"Authorization": given})
+@pytest.mark.parametrize("path", [RENEW, REVOKE])
+def test_without_a_token_nothing_is_renewed_or_revoked(db: None, path: str, given: str) -> None:
+    status, told = post(path, headers={"Authorization": given})
     assert (status, told["error"]) == (401, "invalid_token")
 
 
