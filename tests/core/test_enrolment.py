@@ -62,7 +62,7 @@ def later(seconds: float = 4.0) -> time_machine.travel:
     return time_machine.travel(clock.now() + timedelta(seconds=seconds), tick=False)
 
 
-def decide(client: Client, codes: Json, **fields: Any) -> HttpResponse:
+def decide(client: Client, codes: Json, **fields: Any) -> Any:
     """As a person does in a browser: types the code, then sends the form."""
     typed = client.post(PAGE, {"code": codes["user_code"]})
     assert (typed.status_code, typed["Location"]) == (302, PAGE)
@@ -77,7 +77,6 @@ def decide(client: Client, codes: Json, **fields: Any) -> HttpResponse:
     reply: HttpResponse = client.post(
         PAGE, {name: value for name, value in sent.items() if value is not None}
     )
-    return reply
 
 
 def enrolled(user: User, **fields: Any) -> Json:
@@ -111,11 +110,11 @@ def test_a_program_gets_a_token_of_the_person_who_approves_it(grace: User) -> No
         status, got = fetch(codes)
     assert status == 200
     caller = authenticate(got["access_token"])
-    assert (caller.agent, caller.pinned, caller.scopes) == ("grace-claude", True, {"read", "write"})
+    assert (caller.agent, caller.pinned, set(caller.scopes)) == ("grace-claude", True, {"read", "write"})
     assert got["tokens"] == [{name: got[name] for name in got["tokens"][0]}]
     assert (got["hub"], got["project"], got["agent"]) == ("http://testserver", "apollo", "grace-claude")
     assert (got["token_type"], got["scope"], got["renews"]) == ("Bearer", "read write", True)
-    row = AccessToken.unscoped.get(pk=caller.token_id)
+    row = AccessToken.unscoped.get(owner=grace)
     assert (row.owner, row.client, row.host) == (grace, "claude-code", "laptop")
     assert row.expires_at
     assert timedelta(days=89) < row.expires_at - clock.now() < timedelta(days=91)
