@@ -11,7 +11,6 @@ import pytest
 import time_machine
 from django.contrib.auth.models import User
 from django.db import connection
-from django.http import HttpResponse
 from django.test import Client
 from django.urls import reverse
 
@@ -74,9 +73,7 @@ def decide(client: Client, codes: Json, **fields: Any) -> Any:
         "decision": "approve",
         **fields,
     }
-    reply: HttpResponse = client.post(
-        PAGE, {name: value for name, value in sent.items() if value is not None}
-    )
+    return client.post(PAGE, {name: value for name, value in sent.items() if value is not None})
 
 
 def enrolled(user: User, **fields: Any) -> Json:
