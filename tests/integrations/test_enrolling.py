@@ -17,6 +17,7 @@ from tests.hub import LiveHub
 from tests.integrations.stub_hub import Answer, StubHub, not_http, serving
 from tests.people import person, signed_in
 
+SLEEP = "ctxhub_client.access.enrolling.sleep"
 CODES = {
     "device_code": "d",
     "user_code": "BCDF-GHJK",
@@ -30,7 +31,7 @@ CODES = {
 def waits(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     """How long the program waits each time; it does not."""
     found: list[float] = []
-    monkeypatch.setattr(enrolling.time, "sleep", found.append)
+    monkeypatch.setattr(SLEEP, found.append)
     return found
 
 
@@ -164,7 +165,7 @@ def test_a_person_approves_it_at_a_hub(
             form = {"decision": "approve", "project": "apollo", "scopes": ["read"], "days": "30"}
             assert "Approved" in client.post(page, form).content.decode()
 
-    monkeypatch.setattr(enrolling.time, "sleep", approve)
+    monkeypatch.setattr(SLEEP, approve)
     [found] = enrolling.enrol(hub.url, ["claude-code"], "", opens_page=False)
     assert (found.hub, found.project, found.agent) == (hub.url, "apollo", "grace-claude")
     assert authenticate(found.token).agent == "grace-claude"

@@ -7,6 +7,7 @@ import os
 import platform
 import sys
 import time
+from time import sleep
 
 from ctxhub_client.access.credentials import Credential
 from ctxhub_client.access.requests import HubRefused, post
@@ -40,7 +41,7 @@ def wait_for(hub: str, codes: Json) -> Json:
     until = time.monotonic() + min(number_of(codes, "expires_in") or 600.0, LONGEST_SECONDS)
     tell("Waiting for somebody to approve it ...")
     while time.monotonic() < until:
-        time.sleep(interval)
+        sleep(interval)
         try:
             return post(hub, "token", {"device_code": text_of(codes, "device_code")})
         except HubRefused as error:
