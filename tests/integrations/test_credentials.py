@@ -187,14 +187,9 @@ def in_days(days: float) -> str:
 
 
 def renewed(stub: StubHub) -> None:
-    answer = {
-        "access_token": "ctx_new",
-        "agent": "grace-claude",
-        "client": "claude-code",
-        "project": "apollo",
-    }
-    answer |= {"hub": "https://another.example.com", "expires": in_days(90), "renews": True}
-    stub.answers["/connect/renew/"] = Answer(answer, 200)
+    told = a_token(hub="https://another.example.com").values
+    told |= {"access_token": "ctx_new", "expires": in_days(90), "renews": True}
+    stub.answers["/connect/renew/"] = Answer(told, 200)
 
 
 def test_a_token_is_replaced_three_weeks_before_it_ends(stub: StubHub) -> None:
@@ -210,18 +205,9 @@ def test_a_token_is_replaced_three_weeks_before_it_ends(stub: StubHub) -> None:
     assert len(stub.sent) == 1
 
 
-@pytest.mark.parametrize(
-    "values",
-    [
-        {"renews": False, "expires": in_days(2)},
-        {"renews": True, "expires": in_days(30)},
-        {"renews": True, "expires": in_days(-1)},
-        {"renews": True, "expires": "soon"},
-    ],
-    ids=repr,
-)
-def test_others_are_not(stub: StubHub, values: dict[str, Any]) -> None:
-    old = a_token(hub=stub.url, **values)
+@pytest.mark.parametrize(("days", "renews"), [(2, False), (30, True), (-1, True), (None, True)])
+def test_others_are_not(stub: StubHub, days: float | None, renews: bool) -> None:
+    old = a_token(hub=stub.url, renews=renews, expires="soon" if days is None else in_days(days))
     keep([old])
     assert renewing.renew_if_due(old) is old
     assert stub.sent == []
@@ -234,3 +220,14 @@ def test_a_hub_that_refuses_or_is_away_changes_nothing(stub: StubHub) -> None:
         keep([old])
         assert renewing.renew_if_due(old) is old
     assert {each.token for each in read_all()} == {"ctx_1"}
+
+
+def test_a_session_that_starts_renews_once_a_day(at_stub: Workplace, stub: StubHub) -> None:
+    at_stub.variables |= {"CTXHUB_TOKEN": "", "XDG_CONFIG_HOME": str(at_stub.folder / "config")}
+    renewed(stub)
+    keep_at(at_stub, a_token(hub=stub.url, renews=True, expires=in_days(20)))
+    for _ in range(2):
+        assert at_stub.event("session_start_startup").context
+    tokens = [sent.headers["authorization"] for sent in stub.of("brief/")]
+    assert tokens == ["Bearer ctx_1", "Bearer ctx_new"]
+    assert [sent.path for sent in stub.sent].count("/connect/renew/") == 1

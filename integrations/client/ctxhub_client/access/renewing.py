@@ -6,8 +6,18 @@ from ctxhub_client.access.credentials import Credential, NotStored, keep, matchi
 from ctxhub_client.access.enrolling import credential_of
 from ctxhub_client.access.requests import HubRefused, post
 from ctxhub_client.process import log
+from ctxhub_client.settings import stored_token, use_token
 
 RENEWED_BEFORE_SECONDS = 21 * 86_400
+
+
+def renew_stored() -> None:
+    """Renew the token that this process uses, if it is one that `connect` has stored and it is due."""
+    stored = stored_token()
+    if stored is not None:
+        new = renew_if_due(stored)
+        if new is not stored:
+            use_token(new)
 
 
 def renew_if_due(old: Credential) -> Credential:

@@ -15,7 +15,7 @@ from ctxhub_client.bridge.messages import CALL, PARSE_ERROR, Message, compact, r
 from ctxhub_client.bridge.place import Place, in_header
 from ctxhub_client.process import log
 from ctxhub_client.sessions import session_name
-from ctxhub_client.settings import access_token, address_problem, agent_name, hub_address
+from ctxhub_client.settings import access_token, address_problem, agent_name, hub_address, stored_token
 from ctxhub_client.version import user_agent
 from ctxhub_client.windows.joining import Window
 
@@ -61,6 +61,8 @@ class Bridge:
 
     def serve(self) -> None:
         """Until the client closes its end, and what it asked before is answered."""
+        if stored_token() is not None:
+            threading.Thread(target=renew_stored, daemon=True).start()
         for line in self._pipes.lines():
             if isinstance(line, LineTooLong):
                 reason = "A line has at most {:,} bytes.".format(MOST_LINE_BYTES)
@@ -233,6 +235,12 @@ class Bridge:
     def _lost(self, message: Message, error: Lost) -> str:
         done = "It may have been done: look before you repeat it." if message.method == CALL else "Try again."
         return "The hub at {} did not answer ({}). {}".format(self._url, error, done)
+
+
+def renew_stored() -> None:
+    from ctxhub_client.access import renewing
+
+    renewing.renew_stored()
 
 
 def own_session() -> str:

@@ -12,10 +12,12 @@ if TYPE_CHECKING:
     from ctxhub_client.hub import Hub
     from ctxhub_client.install.program import Program
 
-UNSET = "ctxhub: CTXHUB_TOKEN is not set, so the hub is not asked. `{} doctor` says what to do."
+UNSET = (
+    "ctxhub: CTXHUB_TOKEN is not set, so the hub is not asked. `{} connect {}` connects; `doctor` says more."
+)
 REFUSED = (
-    "ctxhub: the hub at {} refuses CTXHUB_TOKEN, which may have ended or been revoked: until it is replaced,"
-    " nothing is checked or recorded. `{} doctor` says more."
+    "ctxhub: the hub at {} refuses the token, which may have ended or been revoked: until it is replaced,"
+    " nothing is checked or recorded. `{} connect {}` gets another one; `doctor` says more."
 )
 OTHER = "ctxhub: the hub serves version {} of its client, and this is {}: {}."
 
@@ -23,9 +25,10 @@ OTHER = "ctxhub: the hub serves version {} of its client, and this is {}: {}."
 def token_notice(hub: Hub) -> str:
     """Why nothing that follows will work; "" if it was told, or all is well."""
     if hub.is_unset:
-        return UNSET.format(own_program().shown()) if hub.store.is_due("unset") else ""
+        return UNSET.format(own_program().shown(), shown_address(hub)) if hub.store.is_due("unset") else ""
     if hub.status == 401 and hub.store.is_due(hub.file):
-        return REFUSED.format(shown_address(hub), own_program().shown())
+        address = shown_address(hub)
+        return REFUSED.format(address, own_program().shown(), address)
     return ""
 
 

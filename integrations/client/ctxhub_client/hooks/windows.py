@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ctxhub_client.hooks.event import context, specific
+from ctxhub_client.settings import stored_token
 from ctxhub_client.texts import cut_at_line
 from ctxhub_client.values import text_of
 
@@ -28,6 +29,7 @@ def start_session(event: Event) -> Json | None:
     if event.hub.problem:
         told = "ctxhub: " + event.hub.problem
         return dict(specific(event, additionalContext=told), systemMessage=told)
+    renew(event)
     begin(event)
     from ctxhub_client.hooks.notices import token_notice, version_notice
 
@@ -37,6 +39,14 @@ def start_session(event: Event) -> Json | None:
     # The person's to do, not the model's.
     told = version_notice(event.hub)
     return dict(answer or {}, systemMessage=told) if told else answer
+
+
+def renew(event: Event) -> None:
+    """Once a day. This run goes on with the old token, which stays good for days."""
+    if stored_token() is not None and event.hub.store.is_due("renewal-" + event.hub.file):
+        from ctxhub_client.access.renewing import renew_stored
+
+        renew_stored()
 
 
 def tell_bridge(event: Event) -> None:
