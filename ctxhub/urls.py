@@ -7,7 +7,7 @@ from django.views.generic import RedirectView
 
 from ctxhub.connect import approval, devices
 from ctxhub.connect import views as connect
-from ctxhub.console import joining, named_views, palette, search_page
+from ctxhub.console import connecting, joining, named_views, palette, search_page
 from ctxhub.console.needs import live
 from ctxhub.health import healthz, readyz
 from ctxhub.rest.views import unknown_address
@@ -19,6 +19,7 @@ urlpatterns = [
     path(palette.FOLDER[1:], admin.site.admin_view(palette.show), name="admin_palette"),
     path(live.FOLDER[1:], admin.site.admin_view(live.show), name="admin_overview"),
     path(live.STREAM[1:], require_GET(admin.site.admin_view(live.stream)), name="admin_overview_events"),
+    path(connecting.FOLDER[1:], admin.site.admin_view(connecting.show), name="admin_connected"),
     path("admin/", admin.site.urls),
     path("invitation/", joining.show, name="invitation"),
     path("invitation/<str:secret>/", joining.follow_link, name="invitation_link"),

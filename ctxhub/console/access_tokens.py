@@ -18,6 +18,7 @@ from unfold.enums import ActionVariant
 from ctxhub.console.access import access_of
 from ctxhub.console.base import Menu, person
 from ctxhub.console.columns import chips, column, mono, time_in_full
+from ctxhub.console.connecting import connect_context
 from ctxhub.console.filters import AgentFilter, ProjectFilter
 from ctxhub.console.shown_once import ShownOnceAdmin
 from ctxhub.console.token_form import CLIENTS, OwnTokenForm, RotateForm, TokenForm
@@ -64,6 +65,7 @@ class AccessTokenAdmin(ShownOnceAdmin):
         "Agents and programs reach the hub with a token, which you make here or with manage.py token create."
     )
     form = TokenForm
+    change_form_outer_before_template = "ctxhub/connect_own.html"
     view_scope = add_scope = READ
     shown_with = ("project", "agent")
     actions_detail = ("rotate", "revoke")
@@ -132,7 +134,8 @@ class AccessTokenAdmin(ShownOnceAdmin):
         connect = f"Connect an agent of yours to {project}"
         joined = f"You belong to {project} now. Connect an agent of yours"
         title = joined if "joined" in request.GET else connect
-        return super().add_view(request, form_url, {"title": title, **(extra_context or {})})
+        context = {"title": title, "project": project, **connect_context(request), **(extra_context or {})}
+        return super().add_view(request, form_url, context)
 
     def create(self, request: HttpRequest, form: Any) -> NewToken:
         user: Any = request.user

@@ -11,6 +11,7 @@ from django.utils import timezone
 
 from ctxhub.console import urls
 from ctxhub.console.access import Access, access_of, chosen_project, shown_project_ids
+from ctxhub.console.connecting import connect_context
 from ctxhub.console.graphs.layer_chart import LayerBars, layer_chart
 from ctxhub.console.needs.drawing import needs_of
 from ctxhub.console.needs.sources import Reader
@@ -104,6 +105,7 @@ def add_context(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]
         **live,
         "title": str(project) if project else "Overview",
         "is_new": not has_events,
+        **({} if has_events else connect_context(request)),
         "has_large_search": has_events,
         **(_activity(project_ids, list_url) if has_events else {}),
         "layers": _layers(project, project_ids, access) if has_events else [],

@@ -2,9 +2,9 @@
 
 import json
 import stat
-import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,8 @@ from ctxhub_client import settings
 from ctxhub_client.access import credentials, renewing
 from ctxhub_client.access.credentials import Credential, NotStored, forget, keep, normal_hub, read_all
 
+from ctxhub.core.kit import clock
+from ctxhub.core.kit.clock import format_time
 from tests.integrations.hook import Workplace, is_silent
 from tests.integrations.stub_hub import Answer, StubHub
 
@@ -183,7 +185,7 @@ def keep_at(workplace: Workplace, *tokens: Credential) -> None:
 
 
 def in_days(days: float) -> str:
-    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(time.time() + days * 86_400))
+    return format_time(clock.now() + timedelta(days=days))
 
 
 def renewed(stub: StubHub) -> None:
