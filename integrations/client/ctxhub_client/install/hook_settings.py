@@ -63,6 +63,15 @@ def without_own(hooks: object, path: str) -> Json:
     return {name: groups for name, groups in kept.items() if groups or not hooks[name]}
 
 
+def has_own_hooks(path: str) -> bool:
+    """Whether a file of settings has hooks of ours; False if it is of another form."""
+    try:
+        hooks = read_settings(read_file(path), path).get("hooks", {})
+        return bool(hooks != without_own(hooks, path))
+    except Refused:
+        return False
+
+
 def others_of(group: Any) -> Any:
     """A group of hooks without ours; None if it had only those."""
     if not isinstance(group, dict) or not isinstance(group.get("hooks"), list):
@@ -80,13 +89,7 @@ def is_own(hook: object) -> bool:
 def told_of_shared(top: str, path: str, is_removing: bool) -> str:
     """A line if the settings that the repository shares have our hooks besides those in `path`."""
     shared = os.path.join(top, ".claude", "settings.json")
-    if path == shared:
-        return ""
-    try:
-        hooks = read_settings(read_file(shared), shared).get("hooks", {})
-        if hooks == without_own(hooks, shared):
-            return ""
-    except Refused:
+    if path == shared or not has_own_hooks(shared):
         return ""
     if is_removing:
         told = (
