@@ -77,6 +77,15 @@ def run_command(command: str, arguments: list[str]) -> int:
         from ctxhub_client.install.command import run_installer
 
         return run_installer(command, arguments)
+    if command in ("connect", "disconnect", "token"):
+        from ctxhub_client.access import command as access
+
+        run = {
+            "connect": access.run_connect,
+            "disconnect": access.run_disconnect,
+            "token": access.run_token,
+        }
+        return run[command](arguments)
     if command == "upgrade":
         from ctxhub_client.install.upgrade import run_upgrade
 

@@ -3,6 +3,10 @@
 HELP = """\
 Connects coding agents to a ctxhub server: run by the hooks of their clients, and as their MCP server.
 
+    ctxhub connect [HUB]            connects the clients of this machine, in this folder: shows a code, which
+                                    you type at the hub; --help tells the options
+    ctxhub disconnect               takes out of the clients' files what connect wrote; --revoke: tokens, too
+    ctxhub token [CLIENT]           prints a token that connect has stored
     ctxhub hook [CLIENT]            a hook of claude (the default), which Cursor runs as well, or of codex:
                                     reads JSON from stdin
     ctxhub codex-notify JSON        the program that Codex notifies after each turn

@@ -7,7 +7,7 @@ import json
 from ctxhub_client.hub import open_connection
 from ctxhub_client.settings import address_problem
 from ctxhub_client.values import read_json, text_of
-from ctxhub_client.version import RELEASE, built_version
+from ctxhub_client.version import user_agent
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,6 +26,22 @@ class HubRefused(Exception):
         self.values = values or {}
 
 
+def who(hub: str, token: str) -> Json | None:
+    """What the hub says of a token: project, agent, pinned, scopes. None if it refuses it.
+
+    Raises HubRefused if the hub cannot be asked.
+    """
+    try:
+        connection, prefix = open_connection(hub, SECONDS)
+        headers = {"Authorization": "Bearer " + token, "User-Agent": user_agent()}
+        connection.request("GET", prefix + "/api/v1/me/", headers=headers)
+        answer = connection.getresponse()
+        values = read_json(answer.read(MOST_BYTES))
+    except Exception as error:
+        raise HubRefused("The hub at {} cannot be reached: {}".format(hub, error)) from None
+    return values if answer.status == 200 and text_of(values, "project") else None
+
+
 def post(hub: str, name: str, body: Json, token: str = "") -> Json:
     """What `/connect/NAME/` of a hub answers. Raises HubRefused."""
     if problem := address_problem(hub):
@@ -33,7 +49,7 @@ def post(hub: str, name: str, body: Json, token: str = "") -> Json:
     headers = {
         "Content-Type": "application/json",
         "Accept": "application/json",
-        "User-Agent": "ctxhub-client/{}".format(built_version() or RELEASE),
+        "User-Agent": user_agent(),
     }
     if token:
         headers["Authorization"] = "Bearer " + token
