@@ -11,7 +11,7 @@ from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_safe
 
 from ctxhub.connect.archive import NAME, Archive, NoClient, client_archive
-from ctxhub.core.kit.base_url import base_url
+from ctxhub.core.kit.base_url import base_url, connect_line
 
 CLIENTS = (
     ("Claude Code", "claude-code", "the hooks. --approve also lets it use the hub's tools unasked"),
@@ -65,7 +65,14 @@ def checksum(request: HttpRequest, archive: Archive) -> HttpResponse:
 @serving
 def page(request: HttpRequest, archive: Archive) -> HttpResponse:
     opened_at = request.build_absolute_uri(reverse("connect")).removesuffix("connect/")
-    context = {"hub": base_url(opened_at), "archive": archive, "name": NAME, "clients": CLIENTS}
+    hub = base_url(opened_at)
+    context = {
+        "hub": hub,
+        "line": connect_line(hub),
+        "archive": archive,
+        "name": NAME,
+        "clients": CLIENTS,
+    }
     return render(request, "ctxhub/connect.html", context)
 
 

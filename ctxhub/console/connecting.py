@@ -8,7 +8,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
 from ctxhub.console.access import access_of, shown_project_ids
-from ctxhub.core.kit.base_url import base_url
+from ctxhub.core.kit.base_url import base_url, connect_line
 from ctxhub.core.kit.caller import ADMIN
 from ctxhub.core.models import AccessToken
 
@@ -21,7 +21,7 @@ def connect_context(request: HttpRequest) -> dict[str, Any]:
     hub = base_url(request.build_absolute_uri("/"))
     return {
         "connect_lines": (
-            f"curl -fsSO {hub}/connect/ctxhub.pyz && python3 ctxhub.pyz connect {hub}",
+            connect_line(hub),
             f"curl.exe -fsSO {hub}/connect/ctxhub.pyz; python ctxhub.pyz connect {hub}",
         ),
         "connected": connected_tokens(request),

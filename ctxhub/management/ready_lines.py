@@ -32,6 +32,19 @@ def as_text(lines: Sequence[ReadyLine]) -> str:
     return "\n".join(map(str, lines))
 
 
+# -- By one command --------------------------------------------------------------------------------
+
+
+def connect_here(project: str, *, opened_at: str = "") -> str:
+    """What connects the clients of the hub's own machine, from any folder of it."""
+    environment = [f"{name}={value}" for name, value in stdio_environment().items()]
+    words = ["env", *environment] if environment else []
+    words += [sys.executable, str(env.ROOT / "manage.py"), "connect", "--project", project]
+    if base_url(opened_at) != base_url(""):
+        words += ["--hub", base_url(opened_at)]
+    return shlex.join(words)
+
+
 # -- Over HTTP -------------------------------------------------------------------------------------
 
 

@@ -180,6 +180,7 @@ def create_token(
     scopes: Iterable[str] = (READ, WRITE),
     expires_at: datetime | None = None,
     created_by: User | None = None,
+    origin: Origin = UNKNOWN,
 ) -> NewToken:
     """Create a token of a project; with `agent` it can act as that agent only.
 
@@ -196,6 +197,7 @@ def create_token(
             scopes=clean_scopes(scopes),
             expires_at=expires_at,
             created_by=created_by,
+            origin=origin,
         )
 
 

@@ -30,8 +30,11 @@ class Stopped(Exception):
     """Nothing was done, and why."""
 
 
-def run_connect(arguments: list[str], obtain: Obtain | None = None) -> int:
-    """The exit code: 1 if something was not done. `obtain`: how tokens are got, else as the options say."""
+def run_connect(arguments: list[str], obtain: Obtain | None = None, program: Program | None = None) -> int:
+    """The exit code: 1 if something was not done.
+
+    `obtain`: how tokens are got, else as the options say. `program`: what clients run, else this one.
+    """
     options = parser_of("connect").parse_args(arguments)
     try:
         hub, clients = chosen_hub(options), chosen_clients(options)
@@ -40,7 +43,7 @@ def run_connect(arguments: list[str], obtain: Obtain | None = None) -> int:
     except (Stopped, HubRefused, NotStored) as error:
         sys.stderr.write("{}\n".format(error))
         return 1
-    program = Program()
+    program = program or Program()
     if program.is_archive and not options.dry_run:
         tell_line(program.unpack())
     reports = []
