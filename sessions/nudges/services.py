@@ -86,10 +86,10 @@ class NudgeAnswer(TypedDict):
     cursor: str
 
 
-def nudge(*, caller: Caller) -> NudgeAnswer:
+def nudge(*, caller: Caller, dry_run: bool = False) -> NudgeAnswer:
     """What the caller's agent should hear now, and has not heard by a nudge before.
 
-    What it tells is marked; where that fails, the same is told again.
+    What it tells is marked, unless it is a `dry_run`; where that fails, the same is told again.
     """
     now, cursor = clock.now(), latest_cursor(caller.project_id)
     touch_agent(caller)
@@ -98,7 +98,7 @@ def nudge(*, caller: Caller) -> NudgeAnswer:
     chosen = [news[position] for position in fitting(each.line for each in news)]
     lines = with_rest([each.line for each in chosen], sum(map(_is_mail, chosen)), mail)
     told = chosen[: len(lines)]
-    if told and agent_id is not None:
+    if told and agent_id is not None and not dry_run:
         _mark(caller, agent_id, told, now)
     return NudgeAnswer(
         text=nudge_text(lines),

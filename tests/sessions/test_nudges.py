@@ -427,6 +427,15 @@ def test_the_answer_as_json(ada: Caller, ben_rest: RestClient) -> None:
     assert reply.body["messages"] == 1
 
 
+def test_who_only_looks_takes_nothing_away(ada: Caller, ben_rest: RestClient) -> None:
+    send_message(caller=ada, text="Stop.", to=["ben"], priority="high")
+    looked = [ben_rest.get("nudge/", dry_run="true").body for _ in range(2)]
+    told = [ben_rest.get("nudge/", dry_run="false").body for _ in range(2)]
+    assert "Stop." in told[0]["text"]
+    assert looked == [told[0], told[0]]
+    assert told[1]["text"] == ben_rest.get("nudge/", dry_run="true").body["text"] == ""
+
+
 def test_a_reader_may_ask_and_a_writer_without_read_may_not(hub: LiveHub, apollo: Project) -> None:
     for scope, status in (("read", 200), ("write", 403)):
         token = create_token(project=apollo, agent="eve", scopes=[scope]).secret
