@@ -98,6 +98,10 @@ def run_command(command: str, arguments: list[str]) -> int:
         from ctxhub_client.bridge.run import run_bridge
 
         run_bridge()
+    if command == "watch":
+        from ctxhub_client.watching.run import run_watch
+
+        return run_watch(arguments)
     if command == "--version":
         from ctxhub_client.version import version
 

@@ -12,6 +12,7 @@ Connects coding agents to a ctxhub server: run by the hooks of their clients, an
     ctxhub codex-notify JSON        the program that Codex notifies after each turn
     ctxhub pre-commit [FILE..]      refuses staged files under another agent's exclusive lease
     ctxhub mcp                      an MCP server on stdio: passes messages to the hub, and its answers back
+    ctxhub watch [--json] [--once]  a line for each thing that concerns this session, until it is ended
     ctxhub install                  unpacks this program into your data folder, from where it starts fastest
     ctxhub upgrade                  gets the program that the hub serves now, and unpacks that
     ctxhub install WHAT             claude-code, cursor, codex, agents-md or pre-commit; in the repository of
