@@ -144,10 +144,10 @@ class ClaudeCode:
         assert process.returncode == 0
 
     @contextmanager
-    def window(self) -> Iterator[Window]:
+    def window(self, *arguments: str) -> Iterator[Window]:
         """Run it in a terminal of somebody who has used it before. It is killed at the end of the block."""
         self._know_its_user()
-        with in_terminal(self._command(), self.workplace.repository, self._environment) as terminal:
+        with in_terminal(self._command(*arguments), self.workplace.repository, self._environment) as terminal:
             window = Window(terminal)
             window.wait()
             yield window

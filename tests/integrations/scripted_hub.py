@@ -46,12 +46,13 @@ def answers_and_closes(request: Request) -> str:
 
 @dataclass
 class ScriptedHub:
-    """`acts`: for the next requests, in turn; `answers` for what comes after. `got`: what came. `closed`: how
+    """`acts`: for the next requests, in turn; `usual` for what comes after. `got`: what came. `closed`: how
     many connections it has closed behind a request.
     """
 
     port: int = 0
     acts: list[Act] = field(default_factory=list)
+    usual: Act = answers
     got: list[Request] = field(default_factory=list)
     connections: int = 0
     closed: int = 0
@@ -95,7 +96,7 @@ class ScriptedHub:
                 body = file.read(int(headers.get("content-length", 0)))
                 request = Request(line, first.split()[1].decode(), headers, json.loads(body or b"{}"))
                 self.got.append(request)
-                act = self.acts.pop(0) if self.acts else answers
+                act = self.acts.pop(0) if self.acts else self.usual
                 if act(request) == CLOSES:
                     line.shutdown(socket.SHUT_RDWR)
                     self.closed += 1

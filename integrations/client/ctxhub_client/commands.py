@@ -21,13 +21,22 @@ UNKNOWN = 1
 
 def main(arguments: list[str]) -> NoReturn:
     command = arguments[0] if arguments else "help"
-    rest = take_names(arguments[1:]) if command in CONNECTED else arguments[1:]
+    rest = take_names(arguments[1:], of_shell(command)) if command in CONNECTED else arguments[1:]
     if command in PUNCTUAL and not is_typed(arguments):
         answer_in_time(command, rest)
     sys.exit(run_command(command, rest))
 
 
-def take_names(arguments: list[str]) -> list[str]:
+def of_shell(command: str) -> str:
+    """The client in whose shell a command runs that is of its window; "" for others."""
+    if command != "watch":
+        return ""
+    from ctxhub_client.sessions import committing_session
+
+    return committing_session()[0]
+
+
+def take_names(arguments: list[str], client: str = "") -> list[str]:
     """The arguments without those that name the connection, as `connect` writes them into clients' lines."""
     from ctxhub_client.settings import name_connection
 
@@ -37,7 +46,9 @@ def take_names(arguments: list[str]) -> list[str]:
             at = rest.index("--" + option)
             named[option] = rest[at + 1]
             del rest[at : at + 2]
-    name_connection(client=rest[0] if rest and not rest[0].startswith("-") else "", **named)
+    if not client and rest and not rest[0].startswith("-"):
+        client = rest[0]
+    name_connection(client=client, **named)
     return rest
 
 

@@ -30,9 +30,7 @@ EARLY_SECONDS = 2.0
 
 OPTIONS = ("--json", "--once")
 RECONNECT = "ctxhub: the hub at {} refuses the stored token: `{} connect` gets another."
-IS_AWAY = (
-    "ctxhub: the hub at {} has been away for {} s ({}). This goes on trying; until then nothing is told."
-)
+IS_AWAY = "ctxhub: the hub at {} has been away for {} s ({}): nothing is told until it is back."
 IS_BACK = "ctxhub: the hub at {} is back."
 
 

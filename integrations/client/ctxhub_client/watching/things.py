@@ -47,7 +47,7 @@ class Several:
 
     def shown(self) -> str:
         counts: dict[tuple[str, str], int] = {}
-        for each in self._things:
+        for each in sorted(self._things, key=lambda each: [*PLURALS].index(each.kind)):
             counts[each.kind, each.by] = counts.get((each.kind, each.by), 0) + 1
         told = ", ".join(counted(kind, by, count) for (kind, by), count in counts.items())
         ending = READ_MAIL if any(kind != "lease" for kind, _ in counts) else ""
