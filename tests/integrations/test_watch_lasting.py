@@ -214,6 +214,7 @@ def test_it_ends_with_its_client_and_its_shell(at: Workplace, project: Project, 
         shell, own = map(int, ids.read_text().split())
         if ended == "client":
             process.kill()
+            process.wait()
         else:
             subprocess.run(["kill", "-9", str(shell)], check=True)
         wait_until(lambda: not is_running(own))

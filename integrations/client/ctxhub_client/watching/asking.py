@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import time
-from http.client import HTTPException
 
 from ctxhub_client.bridge.connections import Connections, NotReached
 from ctxhub_client.hub import MOST_ANSWER_BYTES, Hub
@@ -95,6 +94,9 @@ class Asker(Hub):
         self.status = 0
         if self._line is None:
             return None
+        # Not before there is a connection, which decides whether it loads OpenSSL.
+        from http.client import HTTPException
+
         try:
             return self._exchange(method, path, body, accept)
         except (OSError, HTTPException, NotReached) as error:

@@ -65,7 +65,13 @@ class News:
     def mail(self) -> list[Thing]:
         """What came, the most urgent first; from the cursor before to one that was read before the mail."""
         cursor = text_of(self.hub.ask("updates/", since=self.since), "cursor")
-        rows = rows_of(self.hub.ask("messages/", since=self.since, limit=MOST_AT_ONCE))
+        rows, page = [], self.hub.ask("messages/", since=self.since, limit=MOST_AT_ONCE)
+        while rows_of(page):
+            rows += rows_of(page)
+            place = text_of(page, "next")
+            if not place or len(rows) >= MOST_KEPT:
+                break
+            page = self.hub.ask("messages/", since=self.since, limit=MOST_AT_ONCE, cursor=place)
         self._seen, self.since = self.since, cursor or self.since
         return self._new([message_of(row) for row in rows])
 
