@@ -37,7 +37,8 @@ def client(
     script: Path, workplace: Workplace, hub: LiveHub, ada_token: str, model: StandIn, monkeypatch: Any
 ) -> ClaudeCode:
     monkeypatch.setattr("tests.integrations.claude_code.ALLOWED", f"{ALLOWED},{MORE_ALLOWED}")
-    workplace.variables |= {"CTXHUB_URL": hub.url, "CTXHUB_TOKEN": ada_token}
+    log = str(workplace.folder / "ctxhub.log")
+    workplace.variables |= {"CTXHUB_URL": hub.url, "CTXHUB_TOKEN": ada_token, "CTXHUB_DEBUG": log}
     own = put_archive(workplace.repository / ".ctxhub", PATIENT)
     assert workplace.run("install", "claude-code", script=own).code == 0
     make_patient(workplace.repository)
@@ -49,14 +50,12 @@ def command(*options: str) -> str:
     return shlex.join([PYTHON, "-IS", ".ctxhub/ctxhub.pyz", "watch", *options])
 
 
-def is_waiting(hub: LiveHub, rest: RestClient) -> bool:
-    """Whether the watch of Ada's window was heard of by the hub."""
-    return any(row["agent"] == "ada" for row in rest.get("sessions/", live="true").body["items"])
-
-
 def begin(window: Window, client: ClaudeCode) -> int:
-    """Say something; returns how many requests to the model there were until it rests."""
+    """Let it start the watch; returns how many requests to the model there were until it rests."""
     window.say("Begin")
+    log = client.workplace.folder / "ctxhub.log"
+    # What a watch asks last before it waits, and no hook does.
+    wait_until(lambda: "refusals/" in log.read_text())
     return len(client.model.turns)
 
 
@@ -94,4 +93,5 @@ def test_an_idle_client_that_runs_it_in_the_background_acts_at_its_end(
         told = client.model.shown(before + 1).rpartition("<task-notification>")[2].replace("\\", "")
         assert "exit code 0" in told
         output = told.partition("<output-file>")[2].partition("</output-file>")[0]
-        assert Path(output).read_text() == f'{HEADING}message:{number} from ben: "The build is broken."\n'
+        [line, *_] = Path(output).read_text().splitlines()
+        assert line == f'{HEADING}message:{number} from ben: "The build is broken."'
