@@ -35,6 +35,7 @@ SHORT_WAITS = {
     ("core/test_write_queue.py", 0.4),
     ("mcp/test_write_slots.py", 0.05),
     ("memory/test_decisions_races.py", 0.002),
+    ("integrations/test_watch_lasting.py", 2.0),
 }
 # The first argument of these methods is how long to wait.
 WAITS = {"wait", "join", "result", "exception"}

@@ -139,7 +139,7 @@ def test_the_lines_of_the_page_install_hooks_that_ask_this_hub(
     workplace.variables |= {"CTXHUB_URL": hub.url, "CTXHUB_TOKEN": ada_token}
     with urlopen(f"{hub.url}{PAGE}") as reply:
         text = reply.read().decode().replace("&quot;", '"')
-    [first, second, third] = re.findall(r"(?s)<pre[^>]*>(curl -.*?)</pre>", text)[0].splitlines()
+    [first, second, third] = re.findall(r"(?s)<pre[^>]*>(curl -.*?)</pre>", text)[1].splitlines()
     [last] = re.findall(r"(?s)<pre[^>]*>(python3 .*? install) WHAT</pre>", text)
     lines = ["set -e", "cd ../home", first, second, third, "cd -", f"{last} claude-code"]
     subprocess.run(

@@ -270,6 +270,32 @@ def test_clients_without_hooks_of_their_own(clinic: Clinic, stub: StubHub) -> No
     assert "the bridge" in clinic.of("vscode", "ok")
 
 
+def test_other_clients(clinic: Clinic) -> None:
+    words = ["python3", str(clinic.launcher), "mcp"]
+    bridge = {"command": words[0], "args": words[1:]}
+    clinic.write(".copilot/mcp-config.json", {"mcpServers": {"ctxhub": bridge}})
+    clinic.write(".gemini/config/mcp_config.json", {"mcpServers": {"ctxhub": bridge}})
+    entry = {"type": "local", "command": words, "environment": {"CTXHUB_AGENT": "zoe"}}
+    clinic.at.write("opencode.json", json.dumps({"mcp": {"ctxhub": entry}}))
+    assert "the bridge" in clinic.of("copilot-cli", "ok")
+    assert "the bridge" in clinic.of("antigravity", "ok")
+    assert "speaks as zoe, and the hooks as opencode" in clinic.of("opencode", "warning")
+
+
+def test_worktrees_have_the_servers_of_the_main_one(clinic: Clinic) -> None:
+    at = clinic.at
+    at.git("commit", "-q", "--no-verify", "--allow-empty", "-m", "First.")
+    entry = {"mcpServers": {"ctxhub": {"command": "python3", "args": [str(clinic.launcher), "mcp"]}}}
+    clinic.write(".claude.json", {"projects": {str(at.repository): entry}})
+    at.git("worktree", "add", "-q", "side")
+    at.folder, before = at.folder / "beside", at.folder
+    (before / "beside").mkdir()
+    (before / "beside" / "a repository").symlink_to(before / "a repository" / "side")
+    (before / "beside" / "home").symlink_to(before / "home")
+    found = [text for check, _, text in clinic.findings() if check == "claude-code"]
+    assert any("the bridge" in text for text in found), found
+
+
 def test_tables_of_toml_are_read_by_a_python_without_a_parser() -> None:
     text = BRIDGE_OF_CODEX.format("/a/ctxhub.py") + '\n[mcp_servers.ctxhub.env]\nA = "1"\n\n[other]\nb = 2\n'
     server = {"command": "python3", "args": ["/a/ctxhub.py", "mcp"], "env": {"A": "1"}}

@@ -200,9 +200,8 @@ def test_a_changed_decision_that_was_given_is_told(
     at_hub: Workplace, ada_rest: RestClient, ben_rest: RestClient
 ) -> None:
     ben_rest.post("decisions/", {"key": "api/auth", "value": "JWT"})
-    assert ada_rest.send(
-        "GET", "/api/v1/projects/apollo/decisions/api/auth/", headers={"Ctxhub-Session": NAME}
-    )
+    path = "/api/v1/projects/apollo/decisions/api/auth/"
+    assert ada_rest.send("GET", path, headers={"Ctxhub-Session": NAME}).status == 200
     flush_all()
     with watching(at_hub, "--json") as watch:
         ben_rest.post("decisions/", {"key": "api/auth", "value": "sessions"})

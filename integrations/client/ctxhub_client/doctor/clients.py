@@ -20,7 +20,15 @@ if TYPE_CHECKING:
     from ctxhub_client.paths import Project
 
 # The client, and what its hooks speak as.
-CLIENTS = {"claude-code": "claude", "codex": "codex", "cursor": "cursor", "vscode": "vscode"}
+CLIENTS = {
+    "claude-code": "claude",
+    "codex": "codex",
+    "cursor": "cursor",
+    "vscode": "vscode",
+    "copilot-cli": "copilot",
+    "opencode": "opencode",
+    "antigravity": "antigravity",
+}
 WITH_HOOKS = ("claude-code", "codex")
 
 

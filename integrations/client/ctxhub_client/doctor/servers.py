@@ -27,8 +27,10 @@ class Server:
         self.client = client
         self.file = file
         arguments = entry.get("args")
-        listed = arguments if isinstance(arguments, list) else []
-        self.words = [text_of(entry, "command"), *(word for word in listed if isinstance(word, str))]
+        command = entry.get("command")
+        listed = [*(command if isinstance(command, list) else [command])]
+        listed += arguments if isinstance(arguments, list) else []
+        self.words = [word for word in listed if isinstance(word, str)]
         address = text_of(entry, "url", "serverUrl", "httpUrl")
         self.kind = HTTP if address else STDIO if "runmcp" in self.words else BRIDGE
         headers = dict_of(entry, "headers") or dict_of(entry, "http_headers")
@@ -36,7 +38,7 @@ class Server:
         named = text_of(headers, *NAMING) or (in_address[1] if in_address else "")
         if "--agent" in self.words[:-1]:
             named = self.words[self.words.index("--agent") + 1]
-        environment = dict_of(entry, "env")
+        environment = dict_of(entry, "env") or dict_of(entry, "environment")
         passed = entry.get("env_vars")
         # Of its variables Codex gives servers those that it is told to.
         self.variables = [*environment, *(passed if isinstance(passed, list) else [])]
@@ -61,7 +63,17 @@ def server_files(project: Project) -> Iterator[tuple[str, str]]:
     yield "codex", os.path.join(codex_home(), "config.toml")
     yield "cursor", os.path.join(home, ".cursor", "mcp.json")
     yield "vscode", os.path.join(code_folder(), "mcp.json")
+    copilot = os.environ.get("COPILOT_HOME") or os.path.join(home, ".copilot")
+    yield "copilot-cli", os.path.join(copilot, "mcp-config.json")
+    opencode = os.path.join(os.environ.get("XDG_CONFIG_HOME") or os.path.join(home, ".config"), "opencode")
+    for name in ("config", "antigravity"):
+        yield "antigravity", os.path.join(home, ".gemini", name, "mcp_config.json")
+    for folder in (opencode, *tops):
+        for name in ("opencode.json", "opencode.jsonc"):
+            yield "opencode", os.path.join(folder, name)
     for top in tops:
+        yield "copilot-cli", os.path.join(top, ".github", "mcp.json")
+        yield "antigravity", os.path.join(top, ".agents", "mcp_config.json")
         yield "claude-code", os.path.join(top, ".mcp.json")
         yield "codex", os.path.join(top, ".codex", "config.toml")
         yield "cursor", os.path.join(top, ".cursor", "mcp.json")
@@ -72,6 +84,13 @@ def tops_of(project: Project) -> list[str]:
     """The folders in which clients look for files of a project."""
     own = project.repository.top if project.repository else project.folder
     return list(dict.fromkeys((own, project.folder)))
+
+
+def named_tops(project: Project) -> list[str]:
+    """Those by which Claude Code names a project: all worktrees of a repository have that of the main one."""
+    common = project.repository.common if project.repository else ""
+    main = [os.path.dirname(common)] if os.path.basename(common) == ".git" else []
+    return [top.replace(os.sep, "/") for top in dict.fromkeys([*main, *tops_of(project)])]
 
 
 def codex_home() -> str:
@@ -91,9 +110,10 @@ def code_folder() -> str:
 
 def entries_of(file: str, project: Project) -> list[Json]:
     settings = read_config(file)
-    listed = [dict_of(settings, name) for name in ("mcpServers", "servers", "mcp_servers")]
+    listed = [dict_of(settings, name) for name in ("mcpServers", "servers", "mcp_servers", "mcp")]
+    listed.append(dict_of(dict_of(settings, "mcp"), "servers"))
     projects = dict_of(settings, "projects")
-    listed += [dict_of(dict_of(projects, top), "mcpServers") for top in tops_of(project)]
+    listed += [dict_of(dict_of(projects, top), "mcpServers") for top in named_tops(project)]
     return [entry for servers in listed for name, entry in servers.items() if is_of_hub(name, entry)]
 
 
