@@ -8,7 +8,7 @@ from django.db import connection
 
 from ctxhub.core.accounts.people import find_clashes
 from ctxhub.core.accounts.projects import create_project
-from ctxhub.core.kit.base_url import base_url, connect_line
+from ctxhub.core.kit.base_url import base_url
 from ctxhub.core.models import Project
 from ctxhub.management import invisible_names
 from ctxhub.management.database import alone, check_database, make_database, refuse_beside_others
@@ -24,8 +24,7 @@ from ctxhub.management.unread_variables import unread_variables
 FIRST_PROJECT = "demo"
 GLOBS_SHOWN = 20
 CONNECT = "\nConnect the coding clients of this machine while the hub runs, in the folder of your own work:"
-ELSEWHERE = "Those of another machine, with a code that is typed at the hub:"
-OVER_HTTP = "\nOr paste one of these there."
+OVER_HTTP = "Or paste one of these there. For other machines the hub's page /connect/ shows one line."
 FOR_HOOKS = "For hooks (docs/hooks.md), in your shell's profile; no CTXHUB_AGENT: each client's own name."
 OVER_STDIO = "\nOr let clients on this machine start their own server (stdio), whether the hub runs or not."
 
@@ -62,7 +61,6 @@ class Command(BaseCommand):
                     collect_static_files()
         self.stdout.write(_welcome(project, signin, base_url(opened_at)))
         self.stdout.write(f"{CONNECT}\n{connect_here(project.slug, opened_at=opened_at)}")
-        self.stdout.write(f"{ELSEWHERE}\n{connect_line(base_url(opened_at))}")
         self.stdout.write(f"{OVER_HTTP}\n{as_text(http_lines(token, opened_at=opened_at))}")
         self.stdout.write(f"{FOR_HOOKS}\n{variables(token, opened_at=opened_at).line}")
         self.stdout.write(f"{OVER_STDIO}\n{as_text(stdio_lines(project.slug))}\n")
