@@ -150,8 +150,8 @@ def test_a_hub_that_cannot_let_requests_wait_is_not_asked_in_a_storm(at: Workpla
 def test_a_token_that_is_refused_ends_it_with_what_mends_it(at: Workplace, project: Project) -> None:
     with watching(at, started=project.is_waited_at) as watch:
         project.status = "401 Unauthorized"
-        assert "refuses CTXHUB_TOKEN" in watch.line()
-        assert " doctor` says more." in watch.line()
+        assert "refuses the token" in watch.line()
+        assert "` gets another one." in watch.line()
         assert watch.end() == 1
     assert len(watch.lines) == 1
 

@@ -16,8 +16,8 @@ UNSET = (
     "ctxhub: CTXHUB_TOKEN is not set, so the hub is not asked. `{} connect {}` connects; `doctor` says more."
 )
 REFUSED = (
-    "ctxhub: the hub at {} refuses the token, which may have ended or been revoked: until it is replaced,"
-    " nothing is checked or recorded. `{} connect {}` gets another one; `doctor` says more."
+    "ctxhub: the hub at {} refuses the token, which has ended or was revoked: nothing is checked or recorded."
+    " `{} connect {}` gets another one."
 )
 OTHER = "ctxhub: the hub serves version {} of its client, and this is {}: {}."
 
@@ -25,11 +25,19 @@ OTHER = "ctxhub: the hub serves version {} of its client, and this is {}: {}."
 def token_notice(hub: Hub) -> str:
     """Why nothing that follows will work; "" if it was told, or all is well."""
     if hub.is_unset:
-        return UNSET.format(own_program().shown(), shown_address(hub)) if hub.store.is_due("unset") else ""
+        return unset(hub) if hub.store.is_due("unset") else ""
     if hub.status == 401 and hub.store.is_due(hub.file):
-        address = shown_address(hub)
-        return REFUSED.format(address, own_program().shown(), address)
+        return refused(hub)
     return ""
+
+
+def unset(hub: Hub) -> str:
+    return UNSET.format(own_program().shown(), shown_address(hub))
+
+
+def refused(hub: Hub) -> str:
+    address = shown_address(hub)
+    return REFUSED.format(address, own_program().shown(), address)
 
 
 def version_notice(hub: Hub) -> str:

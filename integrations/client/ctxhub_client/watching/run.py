@@ -5,10 +5,9 @@ from __future__ import annotations
 import sys
 import time
 
-from ctxhub_client.hooks.notices import REFUSED, UNSET, own_program, shown_address
+from ctxhub_client.hooks.notices import refused, shown_address, unset
 from ctxhub_client.process import log
 from ctxhub_client.sessions import committing_session
-from ctxhub_client.settings import stored_token
 from ctxhub_client.watching.asking import Asker, Away, Refused
 from ctxhub_client.watching.ending import Meanwhile, Over, end_at_signals
 from ctxhub_client.watching.lines import Lines, write
@@ -29,7 +28,6 @@ AWAY_SECONDS = 60.0
 EARLY_SECONDS = 2.0
 
 OPTIONS = ("--json", "--once")
-RECONNECT = "ctxhub: the hub at {} refuses the stored token: `{} connect` gets another."
 IS_AWAY = "ctxhub: the hub at {} has been away for {} s ({}): nothing is told until it is back."
 IS_BACK = "ctxhub: the hub at {} is back."
 
@@ -55,7 +53,7 @@ def run_watch(arguments: list[str]) -> int:
 def unusable(hub: Asker) -> str:
     """Why nothing can be asked; "" if all is well so far."""
     if hub.is_unset:
-        return UNSET.format(own_program().shown())
+        return unset(hub)
     return "ctxhub: " + hub.problem if hub.problem else ""
 
 
@@ -77,8 +75,7 @@ class Watch:
             while True:
                 self._watch_once()
         except Refused:
-            template = RECONNECT if stored_token() else REFUSED
-            return template.format(shown_address(self._hub), own_program().shown())
+            return refused(self._hub)
 
     def _watch_once(self) -> None:
         """Each step by itself: what one has found is not lost when the hub goes away in the next."""
