@@ -354,7 +354,7 @@ def test_the_mode_of_a_file_stays(home: Home, mode: int) -> None:
 
 
 def test_what_is_kept_is_for_the_user_alone(home: Home) -> None:
-    home.connect("claude-code", "user")
+    home.connect("claude-code", "repository")
     kept = home.state / "ctxhub" / "connect"
     assert stat.S_IMODE(kept.stat().st_mode) == 0o700
     assert {stat.S_IMODE(each.stat().st_mode) for each in kept.iterdir()} == {0o600}
@@ -492,6 +492,12 @@ def test_words_that_a_client_would_replace_are_refused(home: Home) -> None:
         assert report.is_whole is False
         assert "would replace" in report.lines[0]
     assert home.connect("codex", "user", Line(PROGRAM, ("--project", "${HOME}"))).is_whole
+
+
+def test_hooks_that_could_not_be_taken_out_again_are_refused(home: Home) -> None:
+    report = home.connect("codex", "user", Line(["/opt/renamed.py"]), rules=False)
+    assert report.is_whole is False
+    assert not (home.home / ".codex" / "hooks.json").exists()
 
 
 def test_settings_for_a_server_stand_where_each_client_reads_them(home: Home) -> None:

@@ -12,6 +12,7 @@ from ctxhub_client.connect.places import all_places, hooks_file, rules_head, rul
 from ctxhub_client.connect.toml_part import TablePart
 from ctxhub_client.install.files import Refused
 from ctxhub_client.install.hook_settings import CLAUDE_EVENTS, CODEX_EVENTS, has_own_hooks
+from ctxhub_client.paths import path_below
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -58,7 +59,8 @@ def connect_client(
     report = Report()
     for path, part in [*servers(client, line, scope, report), *others(client, line, scope, hooks, rules)]:
         try:
-            done = add(path, part, client, is_private=scope.is_user, dry_run=dry_run)
+            is_private = path_below(scope.top, path) == ""
+            done = add(path, part, client, is_private=is_private, dry_run=dry_run)
         except (Refused, OSError) as error:
             report.refuse("{}: {}. Put this into it:\n{}".format(path, reason(error, path), part.lines()))
             continue

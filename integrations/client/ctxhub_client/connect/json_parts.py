@@ -69,6 +69,7 @@ class HooksPart(JsonPart):
     key = "hooks"
 
     def __init__(self, events: Iterable[tuple[str, str, int]] = (), command: str = "") -> None:
+        self.command = command
         self.groups = groups_of(events, command)
 
     def is_in(self, text: str) -> bool:
@@ -87,6 +88,8 @@ class HooksPart(JsonPart):
         return {"has_hooks": has_hooks, "events": list(hooks)}
 
     def put_into(self, text: str) -> str:
+        if not is_own({"command": self.command}):
+            raise Refused("hooks that run {} could not be told from others'".format(self.command))
         text = self.take_out_of(text, None)
         for name, group in self.groups.items():
             text = jsonc_edit.append(text, ("hooks", name), group)
