@@ -47,7 +47,9 @@ class Command(BaseCommand):
         sys.path.insert(0, str(FOLDER.parent))
         command = importlib.import_module("ctxhub_client.access.command")
         program = importlib.import_module("ctxhub_client.install.program").Program()
-        if not options["dry_run"]:
+        if options["dry_run"]:
+            program.will_unpack()
+        else:
             self.stdout.write(program.unpack())
         arguments = [options["hub"] or base_url(""), "--project", project.slug]
         arguments += [f"--{flag}" for flag in FLAGS if options[flag.replace("-", "_")]]

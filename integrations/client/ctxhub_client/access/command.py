@@ -44,7 +44,9 @@ def run_connect(arguments: list[str], obtain: Obtain | None = None, program: Pro
         sys.stderr.write("{}\n".format(error))
         return 1
     program = program or Program()
-    if program.is_archive and not options.dry_run:
+    if program.is_archive and options.dry_run:
+        program.will_unpack()
+    elif program.is_archive:
         tell_line(program.unpack())
     reports = []
     for client in clients:

@@ -7,7 +7,7 @@ import shlex
 import shutil
 import sys
 
-from ctxhub_client.install.unpacking import unpack
+from ctxhub_client.install.unpacking import LAUNCHER, data_folder, unpack
 
 PYTHON_FILES = (".py", ".pyz")
 
@@ -26,6 +26,10 @@ class Program:
         self.path, was_written = unpack()
         self.is_python = True
         return "{}: {}.".format(self.path, "written" if was_written else "nothing to change")
+
+    def will_unpack(self) -> None:
+        """As if it had been unpacked, to say what would be written."""
+        self.path, self.is_python = os.path.join(data_folder(), LAUNCHER), True
 
     def shown(self) -> str:
         """What a person types to run it."""
