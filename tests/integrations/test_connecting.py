@@ -87,7 +87,9 @@ def test_one_command_connects_the_clients_that_are_there(
     assert brief["hookSpecificOutput"]["additionalContext"]
 
     doctor = json.loads(run(desk, "doctor", "--json").out)
-    assert {each["state"] for each in doctor["findings"] if each["check"] == "claude-code"} == {"ok"}, doctor
+    states = {each["state"] for each in doctor["findings"] if each["check"] in CLIENTS[:2]}
+    assert states == {"ok"}, doctor
+    assert "ctxhub.pyz is not needed any more." in first.out
 
     assert run(desk, "disconnect").code == 0
     assert snapshot(desk) == before

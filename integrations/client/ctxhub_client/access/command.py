@@ -67,6 +67,9 @@ def run_connect(arguments: list[str], obtain: Obtain | None = None, program: Pro
         for each in {tokens[client].key: tokens[client] for client in clients}.values():
             tell_line("{} is connected to project {} at {}.".format(each.agent, each.project, each.hub))
         tell_line("`{} doctor` looks at all of it.".format(program.shown()))
+        started = os.path.realpath(sys.argv[0])
+        if program.path != started and started.endswith(".pyz"):
+            tell_line("{} is not needed any more.".format(started))
     return int(not all(report.is_whole for report in reports))
 
 

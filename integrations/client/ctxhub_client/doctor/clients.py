@@ -42,7 +42,9 @@ def findings(project: Project, asked: Asked, program: Program) -> list[Finding]:
         is_plugin = plugin and client == "claude-code"
         if own_servers or own_hooks or is_plugin:
             has_hooks = bool(own_hooks) or is_plugin
-            found += [server_finding(each, asked, has_hooks, program) for each in own_servers]
+            named = [each.agent for each in own_hooks if each.agent]
+            speaks = named[0] if named else asked.speaks_as(CLIENTS[client]) if has_hooks else ""
+            found += [server_finding(each, asked, speaks, has_hooks, program) for each in own_servers]
             found += hook_findings(client, own_hooks, is_plugin, program)
             if not own_servers and not is_plugin:
                 fix = "`{}` is one; how to add it: {}/connect/".format(bridge, shown_address(asked.hub))
@@ -54,9 +56,9 @@ def findings(project: Project, asked: Asked, program: Program) -> list[Finding]:
     return found
 
 
-def server_finding(server: Server, asked: Asked, has_hooks: bool, program: Program) -> Finding:
+def server_finding(server: Server, asked: Asked, speaks: str, has_hooks: bool, program: Program) -> Finding:
+    """`speaks`: the name of the hooks, "" where there are none or it is not known."""
     text = "MCP server in {}: ".format(server.file)
-    speaks = asked.speaks_as(CLIENTS[server.client])
     if server.agent and speaks and server.agent.casefold() != speaks.casefold():
         told = "speaks as {}, and the hooks as {}: an agent is denied its own edits"
         fix = "Let both have one name: CTXHUB_AGENT, and the header Ctxhub-Agent."

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import shutil
 
@@ -22,7 +23,10 @@ EXPECTED = {"claude-code": CLAUDE_EVENTS, "codex": CODEX_EVENTS}
 
 
 class Hooks:
-    """Those of a file. `missing`: events that `install` would add or change; `problem`: what cannot run."""
+    """Those of a file. `missing`: events that `install` would add or change; `problem`: what cannot run.
+
+    `agent`: the one that their commands name, "" for none.
+    """
 
     def __init__(self, client: str, file: str, own: dict[str, list[tuple[str, str]]], top: str) -> None:
         self.client = client
@@ -34,6 +38,8 @@ class Hooks:
         ]
         commands = {command for each in own.values() for _, command in each}
         self.problem = "; ".join(sorted({told for each in commands if (told := what_is_absent(each, top))}))
+        named = [found[1] for each in commands if (found := re.search(r"--agent (\S+)", each))]
+        self.agent = named[0].strip("'\"") if named else ""
         self.is_of_before = any("ctxhub_hook.py" in command for command in commands)
 
 
