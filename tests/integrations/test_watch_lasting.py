@@ -21,6 +21,7 @@ MOST_KIB = 20 * 1024
 
 
 # Answers that are none.
+SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 NONE, CUT_OFF, NOT_HTTP = b"", b"HTTP/1.1 200 OK\r\nContent-Length: 500\r\n\r\n{", b"\x00 SSH-2.0\r\n"
 
 
@@ -173,7 +174,19 @@ def test_an_unknown_option_is_refused(at: Workplace) -> None:
 # -- The end -------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
+@pytest.fixture
+def _nothing_ignored() -> Iterator[None]:
+    """Where the tests themselves ignore a signal, as under nohup, what they start would, too."""
+    ignored = [each for each in SIGNALS if signal.getsignal(each) == signal.SIG_IGN]
+    for each in ignored:
+        signal.signal(each, signal.SIG_DFL)
+    yield
+    for each in ignored:
+        signal.signal(each, signal.SIG_IGN)
+
+
+@pytest.mark.usefixtures("_nothing_ignored")
+@pytest.mark.parametrize("number", SIGNALS)
 def test_a_signal_ends_it_at_once_and_quietly(
     at: Workplace, project: Project, number: signal.Signals
 ) -> None:

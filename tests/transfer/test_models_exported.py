@@ -10,7 +10,9 @@ from ctxhub.core.transfer.declaration import exported_kinds
 
 APPS = ("core", "memory", "messaging", "tracking", "agent_sessions")
 WHY_LEFT = {
-    "who may come in is the hub's": ("core.AccessToken", "core.Invitation", "core.Membership"),
+    "who may come in is the hub's": (
+        *("core.AccessToken", "core.Enrolment", "core.Invitation", "core.Membership"),
+    ),
     "people": ("core.Visit", "core.SignInFailure"),
     "what the hub notes of itself": ("core.HubRecord",),
     "addresses are secrets": ("core.Webhook", "core.WebhookDelivery"),
