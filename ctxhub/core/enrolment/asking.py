@@ -109,12 +109,12 @@ def fetch(device_code: str) -> tuple[Enrolment, list[NewToken]]:
                 create_own_token(
                     caller=owner,
                     owner=row.decided_by,
-                    agent=agent,
+                    agent=grant.agents[client],
                     scopes=grant.scopes,
                     expires_at=clock.now() + timedelta(days=grant.days),
                     origin=Origin(client, row.host, grant.renews),
                 )
-                for client, agent in grant.agents.items()
+                for client in row.clients
             ]
         except CtxhubError as error:
             raise Denied(error.message) from error
