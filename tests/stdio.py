@@ -19,7 +19,7 @@ from django.conf import settings
 from django.db import connection
 
 from ctxhub.core.kit.caller import Caller
-from ctxhub.mcp.methods import Surface
+from ctxhub.mcp.requests import Surface
 from ctxhub.mcp.stdio import StdioServer
 from tests.preloaded import Forked
 from tests.timing import PATIENCE_SECONDS

@@ -39,11 +39,11 @@ from ctxhub.mcp.event_streams import EventStreams, may_stream
 from ctxhub.mcp.http_messages import Reply, answer_body
 from ctxhub.mcp.json_size import refuse_many_values
 from ctxhub.mcp.long_polling import with_long_polling
-from ctxhub.mcp.methods import Surface
 from ctxhub.mcp.not_found import HOW_TO_SEND, nothing_at
 from ctxhub.mcp.periodic_cleanup import run_periodic_cleanup
 from ctxhub.mcp.refusals import refuse, send_json, status_of
 from ctxhub.mcp.request_bodies import ClientGone, TooLong, TooSlow, read_body
+from ctxhub.mcp.requests import Surface
 from ctxhub.mcp.rest_requests import bearer_token, long_body, share_of, verified_share, written_project
 from ctxhub.mcp.schema_watch import watch_schema
 from ctxhub.mcp.shares import HUB, Share

@@ -24,7 +24,8 @@ from ctxhub.mcp.json_rpc import (
     response,
 )
 from ctxhub.mcp.long_polling import with_long_polling
-from ctxhub.mcp.methods import Request, Result, Surface, Work, answer
+from ctxhub.mcp.methods import answer
+from ctxhub.mcp.requests import Request, Result, Surface, Work
 from ctxhub.mcp.shares import Share
 
 

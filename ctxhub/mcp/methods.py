@@ -5,78 +5,24 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from ctxhub import __version__
-from ctxhub.core.call_sessions import clean_call_session
-from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import CtxhubError, InvalidInput
-from ctxhub.core.kit.failures import Failure, failure_of, log_failure
-from ctxhub.core.kit.frozen import frozen
-from ctxhub.core.kit.tool_names import naming_tools
+from ctxhub.core.kit.failures import failure_of, log_failure
 from ctxhub.core.use.tally import Call
 from ctxhub.mcp import params as kinds
 from ctxhub.mcp.eras import LATER_VERSIONS, negotiated
 from ctxhub.mcp.json_rpc import INVALID_PARAMS, METHOD_NOT_FOUND, RpcError, object_in
+from ctxhub.mcp.requests import LIST_TTL_MS, Request, Result, Work, as_told, naming
 from ctxhub.mcp.results import TOKENS, answer_result, error_result
 from ctxhub.toolbox import dispatch
 from ctxhub.toolbox.instructions import instructions
-from ctxhub.toolbox.tool_list import find_call, list_tools, offered_tools
+from ctxhub.toolbox.tool_list import find_call, list_tools
 
 REQUEST_ID = "ctxhub/request_id"
-SESSION = "ctxhub/session"
-BRANCH, WORKTREE = "ctxhub/branch", "ctxhub/worktree"
-LIST_TTL_MS = 60_000
 WRONG_PARAMS = "Invalid request parameters"
 
 SERVER = {"name": "ctxhub", "title": "ctxhub", "version": __version__}
 CAPABILITIES = {"tools": {"listChanged": False}}
 SERVER_INFO = "io.modelcontextprotocol/serverInfo"
-
-Result = dict[str, Any]
-
-
-@frozen
-class Surface:
-    """Which tools a connection sees: grouped or flat, the profile all or core, or a selection by name."""
-
-    surface: str = "grouped"
-    profile: str = "all"
-    only: tuple[str, ...] = ()
-
-    @property
-    def is_flat(self) -> bool:
-        return self.surface == "flat"
-
-
-def _ignore(failure: Failure) -> None:
-    pass
-
-
-@frozen
-class Request:
-    """A request in a version of the protocol.
-
-    `is_open`: the client may send more than its handshake. `on_failure` is called before the answer to a call
-    that failed through no fault of the caller.
-    """
-
-    method: str
-    params: dict[str, Any]
-    version: str
-    caller: Caller
-    surface: Surface
-    is_open: bool = True
-    on_failure: Callable[[Failure], None] = _ignore
-
-    @property
-    def meta(self) -> dict[str, Any]:
-        return self.params.get("_meta") or {}
-
-
-class Work(NamedTuple):
-    """A result that the database is needed for: `run` gives it, `failed` the one for an error of `run`."""
-
-    run: Callable[[], Result]
-    failed: Callable[[Exception], Result]
-    writes: Callable[[], bool]
 
 
 class Method(NamedTuple):
@@ -129,7 +75,7 @@ def _initialize(request: Request) -> Result:
 
 def _instructions(request: Request) -> str:
     shown = request.surface
-    with _naming(shown):
+    with naming(shown):
         return instructions(request.caller, profile=shown.profile, only=shown.only)
 
 
@@ -153,38 +99,32 @@ def _ping(_: Request) -> Result:
 def _list_tools(request: Request) -> Result:
     shown = request.surface
     tools = list_tools(request.caller, surface=shown.surface, profile=shown.profile, only=shown.only)
-    if request.version not in LATER_VERSIONS:
-        return {"tools": tools}
-    return {"tools": tools, "ttlMs": LIST_TTL_MS, "cacheScope": "private"}
+    return request.cached({"tools": tools}, LIST_TTL_MS)
 
 
 def _call_tool(request: Request) -> Result | Work:
     call = Call(request.caller)
     failed = partial(_failed, request, call)
     try:
-        with _naming(request.surface):
+        with naming(request.surface):
             tool, arguments = find_call(
                 request.params["name"],
                 object_in(request.params.get("arguments")) or {},
                 profile=request.surface.profile,
                 only=request.surface.only,
             )
-            caller, request_id = _as_told(request.caller, request.meta), _request_id(request.meta)
+            caller, request_id = as_told(request.caller, request.meta), _request_id(request.meta)
     except Exception as error:
         return failed(error)
 
     def run() -> Result:
-        with _naming(request.surface), call:
+        with naming(request.surface), call:
             found = dispatch.call(caller, tool, arguments, request_id=request_id)
         result = answer_result(found, structured=request.surface.is_flat)
         call.answered(result["_meta"][TOKENS])
         return result
 
     return Work(run, failed, partial(dispatch.writes, caller, tool, arguments))
-
-
-def _naming(surface: Surface) -> Any:
-    return naming_tools(flat=surface.is_flat, offered=offered_tools(surface.profile, surface.only))
 
 
 def _failed(request: Request, call: Call, error: Exception) -> Result:
@@ -196,7 +136,7 @@ def _failed(request: Request, call: Call, error: Exception) -> Result:
         log_failure(f"tool {name}", error)
         refused = failure_of(error, f"{name} failed inside the hub")
         request.on_failure(refused)
-    with _naming(request.surface):
+    with naming(request.surface):
         result = error_result(refused)
     call.answered(result["_meta"][TOKENS], is_error=True)
     return result
@@ -209,15 +149,6 @@ def _request_id(meta: dict[str, Any]) -> str | None:
     if type(request_id) is not int:
         raise InvalidInput(f"_meta[{REQUEST_ID!r}] must be a text.")
     return str(request_id)
-
-
-def _as_told(caller: Caller, meta: dict[str, Any]) -> Caller:
-    """The caller in the session and at the place that `_meta` names, as far as it names any."""
-    caller = caller.at(meta.get(BRANCH), meta.get(WORKTREE))
-    named = meta.get(SESSION)
-    if named in (None, ""):
-        return caller
-    return caller.in_session(clean_call_session(named, f"_meta[{SESSION!r}]"))
 
 
 ALWAYS = ("initialize", "ping")

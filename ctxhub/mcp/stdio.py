@@ -41,7 +41,8 @@ from ctxhub.mcp.json_rpc import (
     response,
 )
 from ctxhub.mcp.lines import LINE_BYTES, LineReader, LineTooLong, LineWriter, one_line
-from ctxhub.mcp.methods import Request, Result, Surface, Work, answer
+from ctxhub.mcp.methods import answer
+from ctxhub.mcp.requests import Request, Result, Surface, Work
 from ctxhub.mcp.waiting_calls import WaitingCall, WaitingCalls
 
 SECONDS_TO_ANSWER = 10

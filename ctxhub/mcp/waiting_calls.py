@@ -11,7 +11,7 @@ from ctxhub.core.events.waiting import LongPoll
 from ctxhub.mcp.db_threads import run_in_thread
 from ctxhub.mcp.json_rpc import Id
 from ctxhub.mcp.long_polling import repeat_on_events
-from ctxhub.mcp.methods import Result, Work
+from ctxhub.mcp.requests import Result, Work
 from ctxhub.mcp.shares import HUB
 
 

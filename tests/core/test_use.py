@@ -19,7 +19,8 @@ from ctxhub.core.text.token_count import count_tokens
 from ctxhub.core.use import services
 from ctxhub.core.use.queries import list_empty_searches, list_use
 from ctxhub.core.use.tally import EMPTY_SEARCHES, WRITER, Call
-from ctxhub.mcp.methods import Request, Surface, Work, answer
+from ctxhub.mcp.methods import answer
+from ctxhub.mcp.requests import Request, Surface, Work
 
 NOON = datetime(2026, 1, 5, 12, tzinfo=UTC)
 

@@ -12,7 +12,8 @@ from ctxhub.core.accounts.access_tokens import create_token
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import InvalidInput, NotAllowed
 from ctxhub.core.models import Project
-from ctxhub.mcp.methods import Request, Surface, Work, answer
+from ctxhub.mcp.methods import answer
+from ctxhub.mcp.requests import Request, Surface, Work
 from ctxhub.rest.takes import takes
 from ctxhub.toolbox.actions import all_tools
 from ctxhub.toolbox.dispatch import as_text, call

@@ -38,7 +38,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         from ctxhub.management.refusals import refuse_other_schema
-        from ctxhub.mcp.methods import Surface
+        from ctxhub.mcp.requests import Surface
 
         only = tuple(name.strip() for name in options["tools"].split(",") if name.strip())
         surface = Surface(options["surface"], options["profile"], only)
