@@ -81,16 +81,16 @@ class _Exchange:
 
     async def reply(self) -> Reply:
         try:
-            result = await self._result()
+            reply = Reply(200, response(self._id, await self._result()))
         except RpcError as error:
-            return Reply(self._status_of(error), error_response(self._id, error.body()))
+            reply = Reply(self._status_of(error), error_response(self._id, error.body()))
         except Exception as error:
             log_failure(self._message.method, error)
             internal = RpcError(INTERNAL_ERROR, "Internal server error")
             return Reply(500, error_response(self._id, internal.body()))
         if self._failure is not None:
             return Reply(503, refusal(self._failure, self._id), self._failure)
-        return Reply(200, response(self._id, result))
+        return reply
 
     async def _result(self) -> Result:
         result = answer(

@@ -11,7 +11,8 @@ from ctxhub.core.use.tally import Call
 from ctxhub.mcp import params as kinds
 from ctxhub.mcp.eras import LATER_VERSIONS, negotiated
 from ctxhub.mcp.json_rpc import INVALID_PARAMS, METHOD_NOT_FOUND, RpcError, object_in
-from ctxhub.mcp.requests import LIST_TTL_MS, Request, Result, Work, as_told, naming
+from ctxhub.mcp.list_pages import page_of
+from ctxhub.mcp.requests import Request, Result, Work, as_told, naming
 from ctxhub.mcp.results import TOKENS, answer_result, error_result
 from ctxhub.toolbox import dispatch
 from ctxhub.toolbox.instructions import instructions
@@ -21,7 +22,10 @@ REQUEST_ID = "ctxhub/request_id"
 WRONG_PARAMS = "Invalid request parameters"
 
 SERVER = {"name": "ctxhub", "title": "ctxhub", "version": __version__}
-CAPABILITIES = {"tools": {"listChanged": False}}
+CAPABILITIES: dict[str, dict[str, bool]] = {
+    "tools": {"listChanged": False},
+    "resources": {"subscribe": False, "listChanged": False},
+}
 SERVER_INFO = "io.modelcontextprotocol/serverInfo"
 
 
@@ -99,7 +103,7 @@ def _ping(_: Request) -> Result:
 def _list_tools(request: Request) -> Result:
     shown = request.surface
     tools = list_tools(request.caller, surface=shown.surface, profile=shown.profile, only=shown.only)
-    return request.cached({"tools": tools}, LIST_TTL_MS)
+    return page_of(request, "tools", tools)
 
 
 def _call_tool(request: Request) -> Result | Work:
@@ -151,6 +155,15 @@ def _request_id(meta: dict[str, Any]) -> str | None:
     return str(request_id)
 
 
+# -- What is offered besides tools: its modules are loaded by the first request for it ------------
+
+
+def _of_resources(request: Request) -> Result | Work:
+    from ctxhub.mcp.offers.resources import ANSWERS
+
+    return ANSWERS[request.method](request)
+
+
 ALWAYS = ("initialize", "ping")
 METHODS = {
     "initialize": Method(kinds.HANDSHAKE, None, _initialize),
@@ -158,10 +171,10 @@ METHODS = {
     "ping": Method(kinds.PARAMS, None, _ping),
     "tools/list": Method(kinds.PAGE, kinds.LATER_PAGE, _list_tools),
     "tools/call": Method(kinds.CALL, kinds.LATER_CALL, _call_tool),
+    "resources/list": Method(kinds.PAGE, kinds.LATER_PAGE, _of_resources),
+    "resources/templates/list": Method(kinds.PAGE, kinds.LATER_PAGE, _of_resources),
+    "resources/read": Method(kinds.READ, kinds.LATER_READ, _of_resources),
     # Not served: only a wrong request of them differs from one of an unknown method.
-    "resources/list": Method(kinds.PAGE, kinds.LATER_PAGE),
-    "resources/templates/list": Method(kinds.PAGE, kinds.LATER_PAGE),
-    "resources/read": Method(kinds.READ, kinds.LATER_READ),
     "resources/subscribe": Method(kinds.URI, None),
     "resources/unsubscribe": Method(kinds.URI, None),
     "prompts/list": Method(kinds.PAGE, kinds.LATER_PAGE),

@@ -9,6 +9,7 @@ import pytest
 from mcp import Client, MCPError, StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared._httpx_utils import create_mcp_http_client
+from mcp_types import TextResourceContents
 
 from ctxhub.core.models import Project
 from tests.hub import LiveHub
@@ -27,6 +28,19 @@ async def work(client: Client) -> None:
     assert (await call_tool(client, "get", refs=["decision:k"]))["items"][0]["value"] == "JWT"
     refused = await client.call_tool("decision", {"action": "set", "key": "k"})
     assert refused.is_error
+    await look_around(client)
+
+
+async def look_around(client: Client) -> None:
+    """Besides tools: resources."""
+    uris = [str(each.uri) for each in (await client.list_resources()).resources]
+    assert uris[:2] == ["ctxhub://brief", "ctxhub://layers"]
+    for uri in [*uris, "ctxhub://decision/k"]:
+        [content] = (await client.read_resource(uri)).contents
+        assert isinstance(content, TextResourceContents)
+        assert json.loads(content.text)
+    with pytest.raises(MCPError, match=r"There is no decision 'nothing'\."):
+        await client.read_resource("ctxhub://decision/nothing")
 
 
 async def call_tool(client: Client, tool: str, **arguments: Any) -> dict[str, Any]:

@@ -94,7 +94,7 @@ LISTS = [
 ]
 
 ARGUMENT = {"name": "a", "value": ""}
-UNSERVED = [
+OTHERS = [
     request("resources/list"),
     request("resources/list", {"cursor": 7}),
     request("resources/templates/list", {}),
@@ -207,7 +207,7 @@ HANDSHAKES = [
     hello(_meta=7),
 ]
 
-UNOPENED = [LISTS[0], LISTS[3], CALLS[0], WRONG_CALLS[0], *UNSERVED[:2], *UNSERVED[-5:], *IGNORED[2:]]
+UNOPENED = [LISTS[0], LISTS[3], CALLS[0], WRONG_CALLS[0], *OTHERS[:2], *OTHERS[-5:], *IGNORED[2:]]
 OTHER_ERA = [LISTS[0], CALLS[0], request("server/discover"), request("no/such"), request("ping"), hello()]
 
 
@@ -257,14 +257,14 @@ def _conversations() -> list[Conversation]:
     latest, *earlier = LEGACY_VERSIONS
     begun = [hello(latest), notification("notifications/initialized")]
     later = [request("server/discover", {"_meta": META})]
-    methods = [*UNSERVED, *NO_REQUESTS, *BAD_IDS, *IGNORED, request("ping")]
+    methods = [*OTHERS, *NO_REQUESTS, *BAD_IDS, *IGNORED, request("ping")]
     return [
         Conversation("calls", latest, [*begun, *LISTS, *CALLS, *WRONG_CALLS]),
         Conversation("methods", latest, [*begun, *methods]),
         Conversation("handshakes", latest, [hello(latest), *HANDSHAKES]),
-        *(Conversation(f"in {v}", v, [hello(v), *LISTS[:1], *UNSERVED[-6:], *CALLS[:1]]) for v in earlier),
+        *(Conversation(f"in {v}", v, [hello(v), *LISTS[:1], *OTHERS[-6:], *CALLS[:1]]) for v in earlier),
         Conversation("later calls", MODERN, [*later, *modern([*LISTS, *CALLS, *WRONG_CALLS])]),
-        Conversation("later methods", MODERN, [*later, *modern([*UNSERVED, *NO_REQUESTS]), *IGNORED, *later]),
+        Conversation("later methods", MODERN, [*later, *modern([*OTHERS, *NO_REQUESTS]), *IGNORED, *later]),
         Conversation("envelopes", MODERN, [*later, *envelopes()]),
         Conversation("lines", latest, [*begun, *LINES], crosses=True),
         Conversation("before the handshake", latest, [*UNOPENED, *begun[1:], *LISTS[:1]], crosses=True),

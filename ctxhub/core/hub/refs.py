@@ -170,12 +170,16 @@ def why_not(project_id: int, ref: str, meant: Sequence[str], error: InvalidInput
         return InvalidInput(error.message, hint=error.hint, did_you_mean=suggested)
     if ":" in ref or not is_bare(ref) or not _name_in(ref):
         return error
-    near = [hit.ref for hit in search(project_id, ref, detail="ids", limit=NEAR).hits]
     return NotFound(
         f"{shown(ref)} is not a ref, and nothing is called so.",
         hint="A ref is a kind, a colon and a name: decision:api/auth/method.",
-        near=near,
+        near=refs_near(project_id, ref),
     )
+
+
+def refs_near(project_id: int, text: str, kinds: Sequence[str] | None = None) -> list[str]:
+    """The refs of the 5 objects that a search for the text finds first."""
+    return [hit.ref for hit in search(project_id, text, detail="ids", limit=NEAR, kinds=kinds).hits]
 
 
 def means_several(ref: str, meant: Sequence[str]) -> InvalidInput:

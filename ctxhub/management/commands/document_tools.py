@@ -3,6 +3,7 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
+from ctxhub.mcp.offers.manual import render_offers
 from ctxhub.toolbox.manual import render_manual
 
 
@@ -17,7 +18,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         file = settings.BASE_DIR / "docs" / "mcp-tools.md"
-        manual = render_manual()
+        manual = f"{render_manual()}\n{render_offers()}"
         if not options["check"]:
             file.write_text(manual)
             self.stdout.write(f"Wrote {file.relative_to(settings.BASE_DIR)}.")

@@ -1,0 +1,36 @@
+"""Generates the end of docs/mcp-tools.md: what is offered besides tools."""
+
+from collections.abc import Iterator
+
+from ctxhub.mcp.offers.resources import SPECIAL, TEMPLATES, opened_kinds
+from ctxhub.mcp.offers.uris import INBOX, SCHEME
+
+RESOURCES = """## Resources
+
+What the hub holds, under URIs, as `application/json`: the text is what the tool answers, within the same
+limits. To read one is to call that tool: it needs the same scope, counts as a call and as given, and
+belongs to the session that `_meta` names. A connection lists what its tools can answer: without `get` there
+are no objects.
+
+| URI | what | answered by |
+|---|---|---|"""
+AFTER_RESOURCES = """
+In a URI `%2F` is a slash, as a slash is. A pinned token reads its own inbox alone, others that of the agent
+they name. What is not there, or belongs to another project, is an error (-32002, from 2026-07-28 on -32602)
+that names what is near. Kinds: {kinds}.
+"""
+
+
+def render_offers() -> str:
+    kinds = ", ".join(f"`{kind}`" for kind in opened_kinds())
+    lines = [RESOURCES, *_resources(), AFTER_RESOURCES.format(kinds=kinds)]
+    return "\n".join(lines)
+
+
+def _resources() -> Iterator[str]:
+    for kind, special in SPECIAL.items():
+        uri = f"{SCHEME}{kind}" + ("/{agent}" if kind == INBOX else "")
+        yield f"| `{uri}` | {special.description} | `{f'{special.tool} {special.action}'.strip()}` |"
+    for template, name, _, description in TEMPLATES:
+        if name != INBOX:
+            yield f"| `{template}` | {description.partition(';')[0].rstrip('.')}. | `get` |"
