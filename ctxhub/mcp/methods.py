@@ -25,6 +25,7 @@ SERVER = {"name": "ctxhub", "title": "ctxhub", "version": __version__}
 CAPABILITIES: dict[str, dict[str, bool]] = {
     "tools": {"listChanged": False},
     "resources": {"subscribe": False, "listChanged": False},
+    "prompts": {"listChanged": False},
 }
 SERVER_INFO = "io.modelcontextprotocol/serverInfo"
 
@@ -164,6 +165,12 @@ def _of_resources(request: Request) -> Result | Work:
     return ANSWERS[request.method](request)
 
 
+def _of_prompts(request: Request) -> Result | Work:
+    from ctxhub.mcp.offers.prompts import ANSWERS
+
+    return ANSWERS[request.method](request)
+
+
 ALWAYS = ("initialize", "ping")
 METHODS = {
     "initialize": Method(kinds.HANDSHAKE, None, _initialize),
@@ -174,11 +181,11 @@ METHODS = {
     "resources/list": Method(kinds.PAGE, kinds.LATER_PAGE, _of_resources),
     "resources/templates/list": Method(kinds.PAGE, kinds.LATER_PAGE, _of_resources),
     "resources/read": Method(kinds.READ, kinds.LATER_READ, _of_resources),
+    "prompts/list": Method(kinds.PAGE, kinds.LATER_PAGE, _of_prompts),
+    "prompts/get": Method(kinds.PROMPT, kinds.LATER_PROMPT, _of_prompts),
     # Not served: only a wrong request of them differs from one of an unknown method.
     "resources/subscribe": Method(kinds.URI, None),
     "resources/unsubscribe": Method(kinds.URI, None),
-    "prompts/list": Method(kinds.PAGE, kinds.LATER_PAGE),
-    "prompts/get": Method(kinds.PROMPT, kinds.LATER_PROMPT),
     "completion/complete": Method(kinds.COMPLETE, kinds.LATER_COMPLETE),
     "subscriptions/listen": Method(None, kinds.LISTEN),
     "logging/setLevel": Method(kinds.SET_LEVEL, None),

@@ -63,16 +63,25 @@ SENTENCES = (
 
 def instructions(caller: Caller, *, profile: str = "all", only: Collection[str] = ()) -> str:
     """The instructions for the tools that this caller is shown, by their names on its surface."""
-    usable = [
+    usable = _usable(caller, profile, only)
+    listed = {_name(action) for action in usable}
+    has_help = not is_flat() and any(not all_tools()[action.tool].is_single for action in usable)
+    said = [each.among(listed) for each in SENTENCES if each is not HELP or has_help]
+    return " ".join(filter(None, said))
+
+
+def listed_operations(caller: Caller, *, profile: str = "all", only: Collection[str] = ()) -> set[str]:
+    """The operations of the tools that this caller is shown: `decision set`, `brief`."""
+    return {_name(action) for action in _usable(caller, profile, only)}
+
+
+def _usable(caller: Caller, profile: str, only: Collection[str]) -> list[Action]:
+    return [
         action
         for tool in chosen_tools(profile, only)
         for action in tool.actions.values()
         if action.is_usable_by(caller)
     ]
-    listed = {_name(action) for action in usable}
-    has_help = not is_flat() and any(not all_tools()[action.tool].is_single for action in usable)
-    said = [each.among(listed) for each in SENTENCES if each is not HELP or has_help]
-    return " ".join(filter(None, said))
 
 
 def _name(action: Action) -> str:

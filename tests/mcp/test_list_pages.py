@@ -17,6 +17,7 @@ LISTS = {
     "tools/list": "tools",
     "resources/list": "resources",
     "resources/templates/list": "resourceTemplates",
+    "prompts/list": "prompts",
 }
 
 

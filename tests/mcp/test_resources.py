@@ -66,7 +66,7 @@ def test_the_lists_are_the_same_everywhere(everywhere: Everywhere) -> None:
 
 
 def test_lists_of_the_later_era_may_be_kept_by_who_asked(everywhere: Everywhere) -> None:
-    for method in ("resources/list", "resources/templates/list"):
+    for method in ("resources/list", "resources/templates/list", "prompts/list"):
         later = everywhere.ask(method)[MODERN]["result"]
         assert (later["ttlMs"], later["cacheScope"]) == (60_000, "private")
     later = everywhere.ask("resources/read", uri="ctxhub://layers")[MODERN]["result"]

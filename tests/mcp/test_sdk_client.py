@@ -32,15 +32,19 @@ async def work(client: Client) -> None:
 
 
 async def look_around(client: Client) -> None:
-    """Besides tools: resources."""
+    """Besides tools: resources and prompts."""
     uris = [str(each.uri) for each in (await client.list_resources()).resources]
     assert uris[:2] == ["ctxhub://brief", "ctxhub://layers"]
     for uri in [*uris, "ctxhub://decision/k"]:
         [content] = (await client.read_resource(uri)).contents
         assert isinstance(content, TextResourceContents)
         assert json.loads(content.text)
+    for prompt in (await client.list_prompts()).prompts:
+        assert (await client.get_prompt(prompt.name)).messages
     with pytest.raises(MCPError, match=r"There is no decision 'nothing'\."):
         await client.read_resource("ctxhub://decision/nothing")
+    with pytest.raises(MCPError, match=r"Did you mean 'task'\?"):
+        await client.get_prompt("start", {"tsak": "x"})
 
 
 async def call_tool(client: Client, tool: str, **arguments: Any) -> dict[str, Any]:

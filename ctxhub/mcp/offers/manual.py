@@ -2,6 +2,8 @@
 
 from collections.abc import Iterator
 
+from ctxhub.mcp.offers.prompt_texts import MOST_ROWS
+from ctxhub.mcp.offers.prompts import PROMPTS, Prompt
 from ctxhub.mcp.offers.resources import SPECIAL, TEMPLATES, opened_kinds
 from ctxhub.mcp.offers.uris import INBOX, SCHEME
 
@@ -19,11 +21,18 @@ In a URI `%2F` is a slash, as a slash is. A pinned token reads its own inbox alo
 they name. What is not there, or belongs to another project, is an error (-32002, from 2026-07-28 on -32602)
 that names what is near. Kinds: {kinds}.
 """
+PROMPTS_HEAD = """## Prompts
+
+Clients show them as commands. Each is filled in with what the hub holds: rows cut to a line, at most {most}
+of a list. All arguments may be left out; a wrong name or value is an error (-32602) that says what is
+allowed.
+"""
 
 
 def render_offers() -> str:
     kinds = ", ".join(f"`{kind}`" for kind in opened_kinds())
     lines = [RESOURCES, *_resources(), AFTER_RESOURCES.format(kinds=kinds)]
+    lines += [PROMPTS_HEAD.format(most=MOST_ROWS), *(line for prompt in PROMPTS for line in _prompt(prompt))]
     return "\n".join(lines)
 
 
@@ -34,3 +43,10 @@ def _resources() -> Iterator[str]:
     for template, name, _, description in TEMPLATES:
         if name != INBOX:
             yield f"| `{template}` | {description.partition(';')[0].rstrip('.')}. | `get` |"
+
+
+def _prompt(prompt: Prompt) -> Iterator[str]:
+    yield f"### {prompt.name}\n\n{prompt.description}\n"
+    yield from (f"- `{each.name}`: {each.description}" for each in prompt.arguments)
+    needs = ", ".join(f"`{f'{tool} {action}'.strip()}`" for tool, action in prompt.needs)
+    yield f"\nOffered where the client is shown {needs}.\n"
