@@ -26,6 +26,7 @@ CAPABILITIES: dict[str, dict[str, bool]] = {
     "tools": {"listChanged": False},
     "resources": {"subscribe": False, "listChanged": False},
     "prompts": {"listChanged": False},
+    "completions": {},
 }
 SERVER_INFO = "io.modelcontextprotocol/serverInfo"
 
@@ -171,6 +172,12 @@ def _of_prompts(request: Request) -> Result | Work:
     return ANSWERS[request.method](request)
 
 
+def _complete(request: Request) -> Result | Work:
+    from ctxhub.mcp.offers.completion import complete
+
+    return complete(request)
+
+
 ALWAYS = ("initialize", "ping")
 METHODS = {
     "initialize": Method(kinds.HANDSHAKE, None, _initialize),
@@ -183,10 +190,10 @@ METHODS = {
     "resources/read": Method(kinds.READ, kinds.LATER_READ, _of_resources),
     "prompts/list": Method(kinds.PAGE, kinds.LATER_PAGE, _of_prompts),
     "prompts/get": Method(kinds.PROMPT, kinds.LATER_PROMPT, _of_prompts),
+    "completion/complete": Method(kinds.COMPLETE, kinds.LATER_COMPLETE, _complete),
     # Not served: only a wrong request of them differs from one of an unknown method.
     "resources/subscribe": Method(kinds.URI, None),
     "resources/unsubscribe": Method(kinds.URI, None),
-    "completion/complete": Method(kinds.COMPLETE, kinds.LATER_COMPLETE),
     "subscriptions/listen": Method(None, kinds.LISTEN),
     "logging/setLevel": Method(kinds.SET_LEVEL, None),
 }

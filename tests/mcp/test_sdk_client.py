@@ -9,7 +9,7 @@ import pytest
 from mcp import Client, MCPError, StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared._httpx_utils import create_mcp_http_client
-from mcp_types import TextResourceContents
+from mcp_types import ResourceTemplateReference, TextResourceContents
 
 from ctxhub.core.models import Project
 from tests.hub import LiveHub
@@ -32,13 +32,17 @@ async def work(client: Client) -> None:
 
 
 async def look_around(client: Client) -> None:
-    """Besides tools: resources and prompts."""
+    """Besides tools: resources, prompts and completion."""
     uris = [str(each.uri) for each in (await client.list_resources()).resources]
     assert uris[:2] == ["ctxhub://brief", "ctxhub://layers"]
     for uri in [*uris, "ctxhub://decision/k"]:
         [content] = (await client.read_resource(uri)).contents
         assert isinstance(content, TextResourceContents)
         assert json.loads(content.text)
+    templates = (await client.list_resource_templates()).resource_templates
+    keys = ResourceTemplateReference(type="ref/resource", uri=templates[0].uri_template)
+    found = await client.complete(keys, {"name": "key", "value": "k"})
+    assert found.completion.values == ["k"]
     for prompt in (await client.list_prompts()).prompts:
         assert (await client.get_prompt(prompt.name)).messages
     with pytest.raises(MCPError, match=r"There is no decision 'nothing'\."):

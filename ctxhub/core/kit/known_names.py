@@ -70,6 +70,11 @@ def holds_names(model: type[models.Model], field: str) -> bool:
     return any(column.model is model and column.field == field for column in _columns)
 
 
+def name_column(kind: str) -> NameColumn | None:
+    """The first column that holds the names of the objects of a kind, and finds them; None without one."""
+    return next((each for each in _columns if each.kind == kind and each.found_by), None)
+
+
 def is_known(name: str) -> bool:
     """Whether the current caller's project holds this very name, ignoring case where names do."""
     caller = current()

@@ -186,6 +186,14 @@ def listed(values: Sequence[str]) -> tuple[str, list[Any]]:
     return "unnest(%s::text[]) WITH ORDINALITY asked(value, key)", [list(values)]
 
 
+def begins(column: str, beginning: str) -> tuple[str, list[Any]]:
+    """The condition that a text begins so, and its values."""
+    # Sorted by code points, as SQLite does; PostgreSQL sorts by its collation.
+    if is_sqlite():
+        return f"({column} >= %s AND {column} < %s)", [beginning, f"{beginning}\U0010ffff"]
+    return f"starts_with({column}, %s)", [beginning]
+
+
 def ending(column: str, characters: int = 20) -> str:
     """The last characters of a text."""
     function = "substr" if is_sqlite() else "right"

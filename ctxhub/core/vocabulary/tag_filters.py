@@ -16,7 +16,6 @@ from ctxhub.core.text.globs import finds_below
 WILDCARDS = frozenset("*?")
 # What all entries may stand for together: each is a condition of one statement.
 MOST_GLOBS = 200
-LAST = "\U0010ffff"
 
 
 @frozen
@@ -71,7 +70,7 @@ def may_be_found(filters: Iterable[TagFilter]) -> Condition:
     beginnings = {f"{name}/" for name in names} | {_beginning(glob) for glob in globs if is_tag_glob(glob)}
     if "" in beginnings:
         return "1 = 1", []
-    found = [_begins(each) for each in sorted(beginnings)]
+    found = [sql.begins("folded", each) for each in sorted(beginnings)]
     if names:
         found.insert(0, (f"folded IN ({sql.marks(names)})", names))
     return f"({' OR '.join(text for text, _ in found)})", [value for _, some in found for value in some]
@@ -90,10 +89,3 @@ def _beginning(glob: str) -> str:
     """What all tags begin with that a glob may find: of `security/**` also `security`."""
     first = min(position for sign in WILDCARDS if (position := glob.find(sign)) >= 0)
     return glob[:first].rstrip("/")
-
-
-def _begins(beginning: str) -> Condition:
-    # Sorted by code points, as SQLite does; PostgreSQL sorts by its collation.
-    if sql.is_sqlite():
-        return "(folded >= %s AND folded < %s)", [beginning, f"{beginning}{LAST}"]
-    return "starts_with(folded, %s)", [beginning]

@@ -27,13 +27,19 @@ Clients show them as commands. Each is filled in with what the hub holds: rows c
 of a list. All arguments may be left out; a wrong name or value is an error (-32602) that says what is
 allowed.
 """
+COMPLETION = """## Completion
+
+Of the arguments of prompts, and of the variables of URIs: `key`, `kind`, `id` (of the `kind` that
+`context.arguments` names), `agent`. First what begins so, then what is like it; at most 100 values, `total`
+counts to 1,000. `tags` completes the last of several, separated by commas.
+"""
 
 
 def render_offers() -> str:
     kinds = ", ".join(f"`{kind}`" for kind in opened_kinds())
     lines = [RESOURCES, *_resources(), AFTER_RESOURCES.format(kinds=kinds)]
     lines += [PROMPTS_HEAD.format(most=MOST_ROWS), *(line for prompt in PROMPTS for line in _prompt(prompt))]
-    return "\n".join(lines)
+    return "\n".join([*lines, COMPLETION])
 
 
 def _resources() -> Iterator[str]:
