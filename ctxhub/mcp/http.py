@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, MutableMapping
 from contextlib import nullcontext
 from dataclasses import replace
+from functools import partial
 from typing import Any, Literal
 from urllib.parse import parse_qs, urlsplit
 
@@ -41,6 +42,7 @@ from ctxhub.mcp.json_size import refuse_many_values
 from ctxhub.mcp.long_polling import with_long_polling
 from ctxhub.mcp.not_found import HOW_TO_SEND, nothing_at
 from ctxhub.mcp.periodic_cleanup import run_periodic_cleanup
+from ctxhub.mcp.progress_streams import answer_with_progress, may_stream_progress
 from ctxhub.mcp.refusals import refuse, send_json, status_of
 from ctxhub.mcp.request_bodies import ClientGone, TooLong, TooSlow, read_body
 from ctxhub.mcp.requests import Surface
@@ -202,8 +204,10 @@ class Dispatcher:
             hint = f"Send the header Accept: {media_types.JSON}, {media_types.EVENTS}."
             await refuse(send, 406, InvalidInput("MCP is answered in JSON.", hint=hint), body)
         else:
-            reply = await answer_body(body, headers, caller, self._surface)
-            await _send_reply(send, reply, media_type)
+            answer = partial(answer_body, body, headers, caller, self._surface)
+            streams = may_stream_progress(headers, body)
+            if reply := await (answer_with_progress(answer, send) if streams else answer()):
+                await _send_reply(send, reply, media_type)
 
 
 def _sent_twice(scope: Scope) -> str:

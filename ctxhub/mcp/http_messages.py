@@ -25,6 +25,7 @@ from ctxhub.mcp.json_rpc import (
 )
 from ctxhub.mcp.long_polling import with_long_polling
 from ctxhub.mcp.methods import answer
+from ctxhub.mcp.progress import Tell, telling
 from ctxhub.mcp.requests import Request, Result, Surface, Work
 from ctxhub.mcp.shares import Share
 
@@ -43,8 +44,13 @@ class Reply(NamedTuple):
 NO_ANSWER = Reply(202)
 
 
-async def answer_body(body: bytes, headers: Mapping[str, str], caller: Caller, surface: Surface) -> Reply:
-    """The answer to the message in the body, in the version of the protocol that the headers name."""
+async def answer_body(
+    body: bytes, headers: Mapping[str, str], caller: Caller, surface: Surface, tell: Tell | None = None
+) -> Reply:
+    """The answer to the message in the body, in the version of the protocol that the headers name.
+
+    `tell`: sends notifications before it, as far as that is possible.
+    """
     try:
         value = decoded(body)
         if isinstance(value, list):
@@ -52,13 +58,15 @@ async def answer_body(body: bytes, headers: Mapping[str, str], caller: Caller, s
     except RpcError as error:
         return Reply(400, error_response(find_request_id(body), error.body()))
     if not isinstance(value, list):
-        return await _answer_message(value, headers, caller, surface)
-    replies = [await _answer_message(each, headers, caller, surface) for each in value]
+        return await _answer_message(value, headers, caller, surface, tell)
+    replies = [await _answer_message(each, headers, caller, surface, tell) for each in value]
     messages = [reply.message for reply in replies if isinstance(reply.message, dict)]
     return Reply(200, messages) if messages else NO_ANSWER
 
 
-async def _answer_message(value: Any, headers: Mapping[str, str], caller: Caller, surface: Surface) -> Reply:
+async def _answer_message(
+    value: Any, headers: Mapping[str, str], caller: Caller, surface: Surface, tell: Tell | None
+) -> Reply:
     try:
         message = as_message(value)
         version = version_over_http(message, headers) if message else ""
@@ -66,7 +74,7 @@ async def _answer_message(value: Any, headers: Mapping[str, str], caller: Caller
         return Reply(400, error_response(id_in(value), error.body()))
     if message is None or message.id is None:
         return NO_ANSWER
-    return await _Exchange(message.id, message, version, caller, surface).reply()
+    return await _Exchange(message.id, message, version, caller, surface).reply(tell)
 
 
 class _Exchange:
@@ -79,9 +87,9 @@ class _Exchange:
         self._caller, self._surface = caller, surface
         self._failure: Failure | None = None
 
-    async def reply(self) -> Reply:
+    async def reply(self, tell: Tell | None) -> Reply:
         try:
-            reply = Reply(200, response(self._id, await self._result()))
+            reply = Reply(200, response(self._id, await self._result(tell)))
         except RpcError as error:
             reply = Reply(self._status_of(error), error_response(self._id, error.body()))
         except Exception as error:
@@ -92,18 +100,20 @@ class _Exchange:
             return Reply(503, refusal(self._failure, self._id), self._failure)
         return reply
 
-    async def _result(self) -> Result:
-        result = answer(
-            Request(
-                self._message.method,
-                self._message.params or {},
-                self._version,
-                self._caller,
-                self._surface,
-                on_failure=self._note,
-            )
+    async def _result(self, tell: Tell | None) -> Result:
+        request = Request(
+            self._message.method,
+            self._message.params or {},
+            self._version,
+            self._caller,
+            self._surface,
+            on_failure=self._note,
         )
-        return await _done(result, Share.of(self._caller)) if isinstance(result, Work) else result
+        result = answer(request)
+        if not isinstance(result, Work):
+            return result
+        with telling(request, tell):
+            return await _done(result, Share.of(self._caller))
 
     def _note(self, failure: Failure) -> None:
         """Remember a failure that passes: to the method a failed call is an answer like any other."""

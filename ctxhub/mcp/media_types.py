@@ -33,6 +33,12 @@ def accepted(headers: Mapping[str, str]) -> str | None:
     return next((kind for kind in (JSON, EVENTS) if _takes(ranges, kind)), None)
 
 
+def names_events(headers: Mapping[str, str]) -> bool:
+    """Whether the client says that it takes a stream of events, not only that it takes anything."""
+    ranges = {kind: _quality(parameters) for kind, parameters in _parsed(headers.get("accept", ""))}
+    return ranges.get(EVENTS, 0) > 0
+
+
 def _takes(ranges: Mapping[str, float], kind: str) -> bool:
     """The most specific range that holds the type decides."""
     wider = (kind, f"{kind.partition('/')[0]}/*", "*/*", "*")

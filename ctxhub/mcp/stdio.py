@@ -42,6 +42,7 @@ from ctxhub.mcp.json_rpc import (
 )
 from ctxhub.mcp.lines import LINE_BYTES, LineReader, LineTooLong, LineWriter, one_line
 from ctxhub.mcp.methods import answer
+from ctxhub.mcp.progress import telling
 from ctxhub.mcp.requests import Request, Result, Surface, Work
 from ctxhub.mcp.waiting_calls import WaitingCall, WaitingCalls
 
@@ -195,7 +196,7 @@ class StdioServer:
         """The result; None if the call has to wait for it, as far as it `waits`."""
         long_poll, started = LongPoll(), monotonic()
         try:
-            with long_poll.at_work(), checked_connections():
+            with long_poll.at_work(), checked_connections(), telling(request, self._write):
                 look_if_due()
                 work = self._of_this_database(request, work)
                 try:

@@ -15,8 +15,8 @@ Written by `manage.py document_tools` from the code; do not edit. `!` marks what
 takes `format` (rows or objects), except restore; lists and what is read by `lines` take `max_tokens`. An
 argument that is null counts as left out. With `--surface flat` each action is a tool of its own:
 `decision_set`. A tool's description only names its actions that are marked as quiet;
-help, which lists every action, explains them. At the end: [resources](#resources), [prompts](#prompts) and
-[completion](#completion).
+help, which lists every action, explains them. At the end: [resources](#resources), [prompts](#prompts),
+[completion](#completion) and [progress](#progress).
 """
 
 

@@ -18,6 +18,7 @@ from django.conf import settings
 from ctxhub.core.accounts.models import Project
 from ctxhub.core.kit.errors import NotAllowed, NotFound, shown
 from ctxhub.core.kit.frozen import frozen
+from ctxhub.core.kit.progress import tell_progress
 
 SECONDS = 2.0
 MOST_FILES = 10_000
@@ -47,7 +48,9 @@ class Budget:
 
     def has_file(self) -> bool:
         self.files -= 1
-        return self._note(self.files >= 0)
+        if has_one := self._note(self.files >= 0):
+            tell_progress(MOST_FILES - self.files, None, "files")
+        return has_one
 
     def _note(self, is_within: bool) -> bool:
         self.is_partial = self.is_partial or not is_within

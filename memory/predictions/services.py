@@ -11,6 +11,7 @@ from ctxhub.core.kit import clock, sql
 from ctxhub.core.kit.batches import ROWS_AT_ONCE
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.inputs import clean_from_to
+from ctxhub.core.kit.progress import tell_progress
 from ctxhub.core.kit.transactions import write_transaction
 from memory.predictions.learning import count_outcomes, find_sampled, learn_weights, open_outcomes
 from memory.predictions.predictions import (
@@ -51,9 +52,11 @@ def refresh_predictions(project_id: int, *, stale_hours: int = 24) -> PredictAns
     weights = learn_weights(project_id, now)
     ids = find_stale(project_id, now - timedelta(hours=stale_hours))
     sample = _sample(ids, find_sampled(project_id, _day(now)), now)
-    refreshed = sum(
-        _refresh(project_id, some, sample, weights, now) for some in sql.chunks(ids, ROWS_AT_ONCE)
-    )
+    refreshed = done = 0
+    for some in sql.chunks(ids, ROWS_AT_ONCE):
+        refreshed += _refresh(project_id, some, sample, weights, now)
+        done += len(some)
+        tell_progress(done, len(ids), "snapshots")
     hits, misses = count_outcomes(project_id)
     return PredictAnswer(refreshed=refreshed, scored=Scored(hits=hits, misses=misses))
 

@@ -33,13 +33,19 @@ Of the arguments of prompts, and of the variables of URIs: `key`, `kind`, `id` (
 `context.arguments` names), `agent`. First what begins so, then what is like it; at most 100 values, `total`
 counts to 1,000. `tags` completes the last of several, separated by commas.
 """
+PROGRESS = """## Progress
+
+`memory grep` and `snapshot predict` tell how far they are to who sends `_meta.progressToken` with the call:
+over stdio by notifications, over HTTP by a stream of events that ends with the answer, if the client names
+`text/event-stream` in `Accept`.
+"""
 
 
 def render_offers() -> str:
     kinds = ", ".join(f"`{kind}`" for kind in opened_kinds())
     lines = [RESOURCES, *_resources(), AFTER_RESOURCES.format(kinds=kinds)]
     lines += [PROMPTS_HEAD.format(most=MOST_ROWS), *(line for prompt in PROMPTS for line in _prompt(prompt))]
-    return "\n".join([*lines, COMPLETION])
+    return "\n".join([*lines, COMPLETION, PROGRESS])
 
 
 def _resources() -> Iterator[str]:
