@@ -91,8 +91,10 @@ class fields:  # noqa: N801
                 return check.problem(given, at)
             if given is None:
                 return f"{at} is missing."
-            wanted = _WANTED.get(check.check if isinstance(check, maybe) else check)
-            return f"{at} must be {wanted}, not {kind_of(given)}." if wanted else f"{at} is not valid."
+            if wanted := _WANTED.get(check.check if isinstance(check, maybe) else check):
+                kind = kind_of(given)
+                return f"{at} must be {wanted}{'' if wanted.startswith(kind) else f', not {kind}'}."
+            return f"{at} is not valid."
         return ""
 
 
@@ -112,6 +114,7 @@ def with_token(check: Check) -> Check:
 
 MAPPINGS = maybe(mapping_of(mapping))
 TEXTS = maybe(mapping_of(text))
+_WANTED[TEXTS.check] = "an object of texts"
 LEVEL = one_of("alert", "critical", "debug", "emergency", "error", "info", "notice", "warning")
 ICON = fields(
     {
@@ -133,6 +136,7 @@ REFERENCE = either(
     fields({"type": one_of("ref/prompt"), "name": text, "title": maybe(text)}),
     fields({"type": one_of("ref/resource"), "uri": text}),
 )
+_WANTED[REFERENCE] = "an object {type: ref/prompt, name} or {type: ref/resource, uri}"
 COMPLETION: dict[str, Check] = {
     "ref": REFERENCE,
     "argument": fields({"name": text, "value": text}),

@@ -101,6 +101,8 @@ def test_agents_are_found_by_their_beginning_and_by_likeness(ada: Caller, apollo
     assert values(ada, TO, "cla") == ["Claude", "claude-two"]
     assert values(ada, TO, "cluade") == ["Claude", "claude-two"]
     assert values(ada, TO, "two") == ["claude-two"]
+    assert values(ada, TO, "clade") == ["Claude", "claude-two"]
+    assert values(ada, TO, "zebra") == []
     assert {*values(ada, TO)} == {"codex", "Claude", "claude-two", "cursor"}
 
 

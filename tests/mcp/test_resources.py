@@ -243,7 +243,9 @@ def test_another_agents_inbox_is_read_as_that_agent_or_not_at_all(
     assert read(ada, "ctxhub://inbox/ben")["count"] == 1
     error = refused(Caller(apollo, "ada", pinned=True), "ctxhub://inbox/ben")
     assert (error.code, error.data["error"]) == (-32600, "not_allowed")
+    assert error.message.endswith("Yours is ctxhub://inbox/ada.")
     assert "For ben" not in json.dumps(error.data)
+    assert read(Caller(apollo, "ada", pinned=True), "ctxhub://inbox/ADA")["count"] == 0
 
 
 # -- What is not there -----------------------------------------------------------------------------

@@ -17,6 +17,7 @@ from ctxhub.core.text.invisible import strip_invisible
 MOST = 100
 # Of 100: words of which most letters are the same, or of which one holds the other.
 LEAST_LIKENESS = 75.0
+BEGINNING = 0.9
 LONGEST_ID = 18
 
 Values = Sequence[str]
@@ -117,14 +118,18 @@ def _like_names(project_id: int, kind: str, text: str) -> list[str]:
 
 
 def _most_like(text: str, known: Sequence[str]) -> list[str]:
-    from rapidfuzz import fuzz, process
+    from rapidfuzz import fuzz
 
     if not (said := plain(text)):
         return []
-    found = process.extract(
-        said, known, scorer=fuzz.WRatio, processor=plain, limit=MOST, score_cutoff=LEAST_LIKENESS
-    )
-    return [name for name, *_ in found]
+
+    def likeness(name: str) -> float:
+        """Of the whole name, or of its beginning: `agnt` is like agent-12."""
+        return max(fuzz.WRatio(said, name), BEGINNING * fuzz.ratio(said, name[: len(said) + 1]))
+
+    scores = [(likeness(plain(name)), name) for name in known]
+    alike = sorted((each for each in scores if each[0] >= LEAST_LIKENESS), key=lambda each: -each[0])
+    return [name for _, name in alike[:MOST]]
 
 
 def _found_by_search(project_id: int, kind: str, text: str) -> list[str]:

@@ -7,8 +7,9 @@ from typing import Any
 
 from ctxhub.core.hub.refs import refs_near
 from ctxhub.core.kit.caller import acting
-from ctxhub.core.kit.errors import CtxhubError, NotFound, shown, unknown_word
+from ctxhub.core.kit.errors import CtxhubError, NotAllowed, NotFound, shown, unknown_word
 from ctxhub.core.kit.frozen import frozen
+from ctxhub.core.kit.inputs import clean_agent
 from ctxhub.core.kit.read_limit import limited_read
 from ctxhub.core.registry import all_nouns, find_noun
 from ctxhub.mcp.json_rpc import INVALID_PARAMS, RESOURCE_NOT_FOUND
@@ -145,7 +146,18 @@ def _special(request: Request, special: Special, name: str) -> tuple[Mapping[str
     if is_named != (special.kind == INBOX):
         wanted = f"{SCHEME}{INBOX}/AGENT" if special.kind == INBOX else f"{SCHEME}{special.kind}"
         raise NotFound(f"There is no {SCHEME}{special.kind}/{name[:60]}.", hint=f"Write {wanted}.")
+    if special.kind == INBOX:
+        _refuse_others_inbox(request, name)
     return ask(request, special.tool, special.arguments(name))
+
+
+def _refuse_others_inbox(request: Request, name: str) -> None:
+    """Raise NotAllowed for who may speak as one agent alone, as the tool does, and tell which one it is."""
+    caller = request.caller
+    try:
+        caller.speaking_as(clean_agent(name))
+    except NotAllowed as error:
+        raise NotAllowed(error.message, hint=f"Yours is {uri_of(f'{INBOX}:{caller.agent}')}.") from error
 
 
 def _refuse_what_is_not_offered(request: Request, kind: str, tool: str) -> None:
