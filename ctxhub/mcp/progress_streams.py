@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Coroutine, Mapping
+from contextlib import suppress
 from typing import Any
 
 from pydantic_core import to_json
@@ -45,8 +46,9 @@ async def answer_with_progress(
                     await send(START)
                 has_begun = True
                 await send({"type": "http.response.body", "body": event_of(message), "more_body": True})
-    finally:
+    except asyncio.CancelledError:
         answering.cancel()
+        raise
     reply = await answering
     if not has_begun:
         return reply
@@ -68,7 +70,8 @@ class _Told:
 
     def tell(self, message: Message) -> None:
         """From the thread of the call."""
-        self._loop.call_soon_threadsafe(self._put, message)
+        with suppress(RuntimeError):  # The process is ending.
+            self._loop.call_soon_threadsafe(self._put, message)
 
     def _put(self, message: Message) -> None:
         self.latest = message

@@ -7,6 +7,7 @@ import os
 import signal
 import stat
 import threading
+from contextlib import suppress
 from dataclasses import replace
 from time import monotonic
 from types import FrameType
@@ -146,6 +147,11 @@ class StdioServer:
     def _write(self, message: dict[str, Any] | list[dict[str, Any]]) -> None:
         self._out.write(one_line(to_json(message, inf_nan_mode="null")))
 
+    def _tell(self, notification: dict[str, Any]) -> None:
+        """Send what does not have to arrive: a call goes on although its client is gone."""
+        with suppress(BrokenPipeError):
+            self._write(notification)
+
     def _refuse(self, request_id: Id | None, error: RpcError) -> None:
         self._write(error_response(request_id, error.body()))
 
@@ -196,7 +202,7 @@ class StdioServer:
         """The result; None if the call has to wait for it, as far as it `waits`."""
         long_poll, started = LongPoll(), monotonic()
         try:
-            with long_poll.at_work(), checked_connections(), telling(request, self._write):
+            with long_poll.at_work(), checked_connections(), telling(request, self._tell):
                 look_if_due()
                 work = self._of_this_database(request, work)
                 try:

@@ -1,6 +1,7 @@
 """Progress of long calls: told to clients that ask for it, and only to them."""
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +14,11 @@ from mcp.shared._httpx_utils import create_mcp_http_client
 from pytest_django import Settings
 
 from ctxhub.core.kit.caller import Caller
+from ctxhub.core.models import Project
 from ctxhub.mcp import progress
 from ctxhub.mcp.requests import Request, Surface
+from ctxhub.mcp.stdio import StdioServer
+from memory.models import Snapshot
 from memory.predictions import services
 from memory.snapshots.services import save_snapshot
 from tests.hub import LiveHub, McpClient, Reply
@@ -188,6 +192,17 @@ def test_a_client_that_takes_events_alone_gets_the_answer_as_the_last(ada_mcp: M
     message = with_token(PREDICT, ERAS[0], progressToken=1)
     messages = events(post(ada_mcp, ERAS[0], message, "text/event-stream"))
     assert told(messages)[-1]["progress"] == 10
+
+
+def test_a_call_goes_on_although_its_client_is_gone(ada: Caller, apollo: Project) -> None:
+    source, given = os.pipe()
+    answers, sink = os.pipe()
+    message = with_token(PREDICT, MODERN, progressToken=1)
+    os.write(given, json.dumps(message).encode() + b"\n")
+    os.close(given)
+    os.close(answers)
+    StdioServer(source, sink, ada, Surface()).serve()
+    assert not Snapshot.objects.in_project(apollo).filter(predicted_at=None).exists()
 
 
 # -- Failures and bounds ---------------------------------------------------------------------------
