@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from ctxhub_client.values import Json
     from ctxhub_client.watching.asking import Asker
 
-# The longest that the hub lets a request wait.
-WAIT_SECONDS = 60
+# A refusal wakes no request that waits: leases that others want are looked up as often.
+WAIT_SECONDS = 15
 MOST_AT_ONCE = 50
 MOST_LEASES = 200
 MOST_KEPT = 500
