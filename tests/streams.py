@@ -100,12 +100,17 @@ class Stream:
 
 
 def ask(
-    hub: LiveHub, path: str, token: str = "", headers: dict[str, str] | None = None, method: str = "GET"
+    hub: LiveHub,
+    path: str,
+    token: str = "",
+    headers: dict[str, str] | None = None,
+    method: str = "GET",
+    body: bytes | None = None,
 ) -> Stream:
     """Send the request, and read the headers of its answer."""
     connection = http.client.HTTPConnection("127.0.0.1", hub.port, timeout=2 * PATIENCE_SECONDS)
     sent = {"Authorization": f"Bearer {token}"} if token else {}
-    connection.request(method, path, headers={**sent, "Accept": "text/event-stream", **(headers or {})})
+    connection.request(method, path, body, headers={**sent, "Accept": "text/event-stream", **(headers or {})})
     return Stream(connection.getresponse(), connection)
 
 

@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from ctxhub.core.accounts.listeners import Listener
-from ctxhub.core.events.following import Follow, Told, reset
+from ctxhub.core.events.following import Follow, Told
 from ctxhub.core.events.log import read_new_events
 from ctxhub.core.kit.errors import LimitReached
 from ctxhub.core.kit.failures import log_failure
@@ -134,7 +134,7 @@ class _Stream:
             log_failure("sending an event stream", error)
         if not self._is_gone:
             async with self._in_time(1.0):
-                await self._to_reader({"type": "http.response.body", "body": b""})
+                await self._to_reader({"type": "http.response.body", "body": self._follow.ending()})
 
     async def _go_on(self) -> None:
         for project_id, newest in self._follow.newest.items():
@@ -169,7 +169,7 @@ class _Stream:
 
     async def _reset(self, project_id: int) -> None:
         self.seen[project_id] = self._told_id = self._feeds.of(project_id).last
-        await self._send(reset(self.seen[project_id]))
+        await self._send(self._follow.reset(self.seen[project_id]))
 
     async def _tell(self, project_id: int, told: Sequence[Told], last: int) -> None:
         """Send what the stream wants of these events, which are all up to the id `last`."""
@@ -186,12 +186,11 @@ class _Stream:
             await self._send(self._comment())
 
     def _comment(self) -> bytes:
-        """An id without data moves the reader's cursor past events that it did not want."""
         last = max(self.seen.values(), default=0)
         if len(self.seen) != 1 or last == self._told_id:
-            return b":\n\n"
+            return self._follow.comment(None)
         self._told_id = last
-        return b":\nid: e%d\n\n" % last
+        return self._follow.comment(last)
 
     async def _send(self, body: bytes) -> None:
         async with self._in_time(SECONDS_TO_TAKE):

@@ -49,6 +49,8 @@ from ctxhub.mcp.requests import Surface
 from ctxhub.mcp.rest_requests import bearer_token, long_body, share_of, verified_share, written_project
 from ctxhub.mcp.schema_watch import watch_schema
 from ctxhub.mcp.shares import HUB, Share
+from ctxhub.mcp.subscription_streams import follow
+from ctxhub.mcp.subscriptions import Listening
 from ctxhub.mcp.wakeups import watch
 from ctxhub.mcp.webhook_worker import deliver_webhooks
 from ctxhub.mcp.write_slots import write_slot
@@ -195,9 +197,11 @@ class Dispatcher:
         except ClientGone:
             return
         else:
-            await self._answer(body, headers, caller, send)
+            await self._answer(body, headers, caller, scope, receive, send)
 
-    async def _answer(self, body: bytes, headers: dict[str, str], caller: Caller, send: Send) -> None:
+    async def _answer(
+        self, body: bytes, headers: dict[str, str], caller: Caller, scope: Scope, receive: Receive, send: Send
+    ) -> None:
         if refusal := media_types.refuse_body(headers):
             await refuse(send, *refusal, body)
         elif (media_type := media_types.accepted(headers)) is None:
@@ -206,8 +210,36 @@ class Dispatcher:
         else:
             answer = partial(answer_body, body, headers, caller, self._surface)
             streams = may_stream_progress(headers, body)
-            if reply := await (answer_with_progress(answer, send) if streams else answer()):
+            reply = await (answer_with_progress(answer, send) if streams else answer())
+            if reply is None:
+                return
+            if reply.stream is None:
                 await _send_reply(send, reply, media_type)
+            elif media_types.names_events(headers):
+                await self._stream(reply.stream, body, scope, receive, send)
+            else:
+                hint = f"Send the header Accept: {media_types.JSON}, {media_types.EVENTS}."
+                await refuse(send, 406, InvalidInput("This is answered by a stream.", hint=hint), body)
+
+    async def _stream(
+        self, stream: Listening, body: bytes, scope: Scope, receive: Receive, send: Send
+    ) -> None:
+        share = Share.of(stream.caller)
+        try:
+            following = await run_in_thread(share, follow, stream)
+        except CtxhubError as error:
+            await refuse(send, status_of(error), error, body)
+            return
+        except Exception as error:
+            log_failure("/mcp", error)
+            await refuse(send, status_of(error), failure_of(error), body)
+            return
+        if refused := self._streams.refusal(following.listener):
+            await refuse(send, *refused, body)
+            return
+        headers = [(b"content-type", media_types.EVENTS.encode())]
+        start = {"type": "http.response.start", "status": 200, "headers": headers}
+        await self._streams.serve(following, share, start, scope, receive, send)
 
 
 def _sent_twice(scope: Scope) -> str:

@@ -28,17 +28,20 @@ from ctxhub.mcp.methods import answer
 from ctxhub.mcp.progress import Tell, telling
 from ctxhub.mcp.requests import Request, Result, Surface, Work
 from ctxhub.mcp.shares import Share
+from ctxhub.mcp.subscriptions import Listening
 
 
 class Reply(NamedTuple):
     """The status and the message of an answer; no message for what has no answer, such as notifications.
 
-    `failure`: what failed through no fault of the caller, and may be tried again.
+    `failure`: what failed through no fault of the caller, and may be tried again. `stream`: what is answered
+    by a stream.
     """
 
     status: int
     message: dict[str, Any] | list[dict[str, Any]] | None = None
     failure: Failure | None = None
+    stream: Listening | None = None
 
 
 NO_ANSWER = Reply(202)
@@ -89,7 +92,12 @@ class _Exchange:
 
     async def reply(self, tell: Tell | None) -> Reply:
         try:
-            reply = Reply(200, response(self._id, await self._result(tell)))
+            result = await self._result(tell)
+            reply = (
+                Reply(200, stream=result)
+                if isinstance(result, Listening)
+                else Reply(200, response(self._id, result))
+            )
         except RpcError as error:
             reply = Reply(self._status_of(error), error_response(self._id, error.body()))
         except Exception as error:
@@ -100,7 +108,7 @@ class _Exchange:
             return Reply(503, refusal(self._failure, self._id), self._failure)
         return reply
 
-    async def _result(self, tell: Tell | None) -> Result:
+    async def _result(self, tell: Tell | None) -> Result | Listening:
         request = Request(
             self._message.method,
             self._message.params or {},
@@ -108,6 +116,7 @@ class _Exchange:
             self._caller,
             self._surface,
             on_failure=self._note,
+            id=self._id,
         )
         result = answer(request)
         if not isinstance(result, Work):

@@ -26,17 +26,19 @@ def refuse_body(headers: Mapping[str, str]) -> tuple[int, CtxhubError] | None:
 
 def accepted(headers: Mapping[str, str]) -> str | None:
     """As what the answer is sent: JSON where the client takes it, else an event; None if it takes neither."""
-    header = headers.get("accept", "").strip()
-    if not header:
+    if not headers.get("accept", "").strip():
         return JSON
-    ranges = {kind: _quality(parameters) for kind, parameters in _parsed(header)}
+    ranges = _ranges(headers)
     return next((kind for kind in (JSON, EVENTS) if _takes(ranges, kind)), None)
 
 
 def names_events(headers: Mapping[str, str]) -> bool:
     """Whether the client says that it takes a stream of events, not only that it takes anything."""
-    ranges = {kind: _quality(parameters) for kind, parameters in _parsed(headers.get("accept", ""))}
-    return ranges.get(EVENTS, 0) > 0
+    return _ranges(headers).get(EVENTS, 0) > 0
+
+
+def _ranges(headers: Mapping[str, str]) -> dict[str, float]:
+    return {kind: _quality(parameters) for kind, parameters in _parsed(headers.get("accept", ""))}
 
 
 def _takes(ranges: Mapping[str, float], kind: str) -> bool:

@@ -14,6 +14,7 @@ from ctxhub.mcp.json_rpc import INVALID_PARAMS, METHOD_NOT_FOUND, RpcError, obje
 from ctxhub.mcp.list_pages import page_of
 from ctxhub.mcp.requests import Request, Result, Work, as_told, naming
 from ctxhub.mcp.results import TOKENS, answer_result, error_result
+from ctxhub.mcp.subscriptions import Listening, listening
 from ctxhub.toolbox import dispatch
 from ctxhub.toolbox.instructions import instructions
 from ctxhub.toolbox.tool_list import find_call, list_tools
@@ -28,6 +29,8 @@ CAPABILITIES: dict[str, dict[str, bool]] = {
     "prompts": {"listChanged": False},
     "completions": {},
 }
+# `resources/subscribe` of the earlier era needs a session, which /mcp has none of.
+LATER_CAPABILITIES = {**CAPABILITIES, "resources": {"subscribe": True, "listChanged": False}}
 SERVER_INFO = "io.modelcontextprotocol/serverInfo"
 
 
@@ -36,10 +39,10 @@ class Method(NamedTuple):
 
     earlier: kinds.fields | None
     later: kinds.fields | None
-    answer: Callable[[Request], Result | Work] | None = None
+    answer: Callable[[Request], Result | Work | Listening] | None = None
 
 
-def answer(request: Request) -> Result | Work:
+def answer(request: Request) -> Result | Work | Listening:
     """Raises RpcError for a request that is not served, or not as it is."""
     method = METHODS.get(request.method)
     is_later = request.version in LATER_VERSIONS
@@ -56,7 +59,9 @@ def answer(request: Request) -> Result | Work:
     return _of_later_era(result) if is_later else result
 
 
-def _of_later_era(result: Result | Work) -> Result | Work:
+def _of_later_era(result: Result | Work | Listening) -> Result | Work | Listening:
+    if isinstance(result, Listening):
+        return result
     if isinstance(result, Work):
         run, failed, writes = result
         return Work(lambda: _signed(run()), lambda error: _signed(failed(error)), writes)
@@ -88,7 +93,7 @@ def _instructions(request: Request) -> str:
 def _discover(request: Request) -> Result:
     return {
         "supportedVersions": [*LATER_VERSIONS],
-        "capabilities": CAPABILITIES,
+        "capabilities": LATER_CAPABILITIES,
         "instructions": _instructions(request),
         "ttlMs": 0,
         "cacheScope": "private",
@@ -178,6 +183,11 @@ def _complete(request: Request) -> Result | Work:
     return complete(request)
 
 
+def _listen(request: Request) -> Listening:
+    uris = request.params["notifications"].get("resourceSubscriptions") or []
+    return listening(request.caller, request.id, uris, {SERVER_INFO: SERVER})
+
+
 ALWAYS = ("initialize", "ping")
 METHODS = {
     "initialize": Method(kinds.HANDSHAKE, None, _initialize),
@@ -194,6 +204,6 @@ METHODS = {
     # Not served: only a wrong request of them differs from one of an unknown method.
     "resources/subscribe": Method(kinds.URI, None),
     "resources/unsubscribe": Method(kinds.URI, None),
-    "subscriptions/listen": Method(None, kinds.LISTEN),
+    "subscriptions/listen": Method(None, kinds.LISTEN, _listen),
     "logging/setLevel": Method(kinds.SET_LEVEL, None),
 }

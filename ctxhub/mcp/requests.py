@@ -10,6 +10,7 @@ from ctxhub.core.kit.failures import Failure
 from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.kit.tool_names import naming_tools
 from ctxhub.mcp.eras import LATER_VERSIONS
+from ctxhub.mcp.json_rpc import Id
 from ctxhub.toolbox.tool_list import offered_tools
 
 SESSION = "ctxhub/session"
@@ -51,6 +52,7 @@ class Request:
     surface: Surface
     is_open: bool = True
     on_failure: Callable[[Failure], None] = _ignore
+    id: Id = 0
 
     @property
     def meta(self) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from contextlib import suppress
 from dataclasses import replace
 from time import monotonic
 from types import FrameType
-from typing import Any
+from typing import Any, TypeVar
 
 from pydantic_core import to_json
 
@@ -43,14 +43,18 @@ from ctxhub.mcp.json_rpc import (
 )
 from ctxhub.mcp.lines import LINE_BYTES, LineReader, LineTooLong, LineWriter, one_line
 from ctxhub.mcp.methods import answer
+from ctxhub.mcp.pipe_subscriptions import PipeSubscriptions
 from ctxhub.mcp.progress import telling
 from ctxhub.mcp.requests import Request, Result, Surface, Work
+from ctxhub.mcp.subscriptions import Listening
 from ctxhub.mcp.waiting_calls import WaitingCall, WaitingCalls
 
 SECONDS_TO_ANSWER = 10
 SECONDS_TO_FLUSH = 3
 
 CANCELLED = "notifications/cancelled"
+
+OfCaller = TypeVar("OfCaller", Work, Listening)
 
 
 def serve_stdio(caller: Caller, surface: Surface) -> None:
@@ -81,6 +85,7 @@ class StdioServer:
         self._negotiation = Negotiation()
         self._waiting = WaitingCalls(lambda request_id, result: self._write(response(request_id, result)))
         self._lines = LineReader(source, self._look_ahead)
+        self._subscriptions = PipeSubscriptions(self._write)
         # A client may send many requests before it reads: what it sends has to go on being read.
         self._out = LineWriter(sink, self._lines.read_ahead, blocking=_blocks(source, sink))
         self._at_work = threading.Lock()
@@ -163,6 +168,7 @@ class StdioServer:
             self._negotiation.begin()
         elif notification.method == CANCELLED and (request_id := as_id(given.get("requestId"))) is not None:
             self._waiting.cancel(request_id)
+            self._subscriptions.cancel(request_id)
 
     def _answer_batch(self, batch: list[Any]) -> list[dict[str, Any]]:
         return [answered for value in batch if (answered := self._answer(value, waits=False))]
@@ -185,8 +191,12 @@ class StdioServer:
     ) -> dict[str, Any] | None:
         try:
             version = self._negotiation.version_of(method, given)
-            request = Request(method, given, version, self._caller, self._surface, self._negotiation.is_open)
+            is_open = self._negotiation.is_open
+            request = Request(method, given, version, self._caller, self._surface, is_open, id=request_id)
             result = answer(request)
+            if isinstance(result, Listening):
+                self._listen(result, request)
+                return None
             if method == "initialize" and not isinstance(result, Work):
                 self._negotiation.begin(result["protocolVersion"])
             done = self._run(request_id, request, result, waits=waits) if isinstance(result, Work) else result
@@ -197,6 +207,12 @@ class StdioServer:
             internal = RpcError(INTERNAL_ERROR, "Internal server error")
             return error_response(request_id, internal.body())
         return None if done is None else response(request_id, done)
+
+    def _listen(self, listening: Listening, request: Request) -> None:
+        """Its answer ends it."""
+        with checked_connections():
+            look_if_due()
+            self._subscriptions.open(self._of_this_database(request, listening))
 
     def _run(self, request_id: Id, request: Request, work: Work, *, waits: bool) -> Result | None:
         """The result; None if the call has to wait for it, as far as it `waits`."""
@@ -218,13 +234,13 @@ class StdioServer:
         self._lines.read_ahead()
         return None
 
-    def _of_this_database(self, request: Request, work: Work) -> Work:
-        """The work of the caller; found again, once the database is another one."""
+    def _of_this_database(self, request: Request, found: OfCaller) -> OfCaller:
+        """What answers the caller's request; found again, once the database is another one."""
         if (found_on := switches()) == self._found_on:
-            return work
+            return found
         self._caller, self._found_on = find_again(self._caller), found_on
         again = answer(replace(request, caller=self._caller))
-        assert isinstance(again, Work)
+        assert isinstance(again, type(found))
         return again
 
 

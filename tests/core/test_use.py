@@ -21,6 +21,7 @@ from ctxhub.core.use.queries import list_empty_searches, list_use
 from ctxhub.core.use.tally import EMPTY_SEARCHES, WRITER, Call
 from ctxhub.mcp.methods import answer
 from ctxhub.mcp.requests import Request, Surface, Work
+from ctxhub.mcp.subscriptions import Listening
 
 NOON = datetime(2026, 1, 5, 12, tzinfo=UTC)
 
@@ -34,6 +35,7 @@ def time() -> Iterator[Any]:
 def over_mcp(caller: Caller, tool: str, **arguments: Any) -> dict[str, Any]:
     params = {"name": tool, "arguments": arguments}
     found = answer(Request("tools/call", params, "2025-06-18", caller, Surface()))
+    assert not isinstance(found, Listening)
     if not isinstance(found, Work):
         return found
     try:

@@ -9,6 +9,7 @@ from typing import Any
 from ctxhub.core.kit.caller import Caller
 from ctxhub.mcp.methods import answer
 from ctxhub.mcp.requests import Request, Surface, Work
+from ctxhub.mcp.subscriptions import Listening
 from tests.hub import McpClient
 from tests.mcp.transcript import META, MODERN, Message, hello, notification, request
 from tests.mcp.transcript import headers_of as plain_headers
@@ -80,6 +81,7 @@ def asked(
 ) -> dict[str, Any]:
     """The result of a request in this process, without a transport. Raises RpcError."""
     result = answer(Request(method, params, version, caller, surface or Surface()))
+    assert not isinstance(result, Listening)
     if not isinstance(result, Work):
         return result
     assert not result.writes()

@@ -12,7 +12,6 @@ from ctxhub.core.accounts.access_tokens import create_token, revoke_token
 from ctxhub.core.models import Project
 from ctxhub.mcp import request_bodies
 from tests.hub import LiveHub, McpClient, Reply, RestClient
-from tests.mcp.transcript import META, MODERN
 from tests.stored_names import invisible_names
 from tests.timing import PATIENCE_SECONDS
 
@@ -322,14 +321,6 @@ def test_a_body_that_is_no_message_is_refused_with_a_one_line_error(
     assert (reply.status, reply.body["jsonrpc"]) == (400, "2.0")
     assert "\n" not in reply.body["error"]["message"]
     assert version == "2026-07-28" or reply.body["id"] == request_id
-
-
-def test_a_subscription_is_not_served(ada_mcp: McpClient) -> None:
-    params = {"_meta": META, "notifications": {"toolsListChanged": True}}
-    message = {**PING, "method": "subscriptions/listen", "params": params}
-    headers = {"Mcp-Protocol-Version": MODERN, "Mcp-Method": "subscriptions/listen"}
-    reply = ada_mcp.send("POST", "/mcp", message, headers)
-    assert (reply.status, reply.body["error"]["code"], reply.body["id"]) == (404, -32601, 1)
 
 
 def test_an_unknown_method_is_a_protocol_error(ada_mcp: McpClient) -> None:

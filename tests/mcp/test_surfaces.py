@@ -14,6 +14,7 @@ from ctxhub.core.kit.errors import InvalidInput, NotAllowed
 from ctxhub.core.models import Project
 from ctxhub.mcp.methods import answer
 from ctxhub.mcp.requests import Request, Surface, Work
+from ctxhub.mcp.subscriptions import Listening
 from ctxhub.rest.takes import takes
 from ctxhub.toolbox.actions import all_tools
 from ctxhub.toolbox.dispatch import as_text, call
@@ -36,6 +37,7 @@ def names(tools: Sequence[dict[str, Any]]) -> list[str]:
 def asked(caller: Caller, surface: Surface, method: str, **params: Any) -> dict[str, Any]:
     """The result of a request on a connection with this surface."""
     result = answer(Request(method, params, "2025-11-25", caller, surface))
+    assert not isinstance(result, Listening)
     return result.run() if isinstance(result, Work) else result
 
 

@@ -110,7 +110,6 @@ OTHERS = [
     request("completion/complete", {"ref": {"type": "ref/other", "name": "p"}, "argument": ARGUMENT}),
     request("logging/setLevel", {"level": "info"}),
     request("logging/setLevel", {"level": "loud"}),
-    request("subscriptions/listen", {"notifications": {"toolsListChanged": True}}),
     request("subscriptions/listen", {"notifications": {"toolsListChanged": "perhaps"}}),
     request("tasks/list"),
     request("server/discover", {}),

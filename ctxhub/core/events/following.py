@@ -86,9 +86,32 @@ class Follow(Protocol):
 
     def frames(self, events: Iterable[Told]) -> Iterator[bytes]: ...
 
+    def reset(self, event_id: int) -> bytes:
+        """What a reader is told that may have missed events: from where the stream goes on."""
+
+    def comment(self, event_id: int | None) -> bytes:
+        """What is sent while nothing happens; with the id of the last event that the reader need not hear."""
+
+    def ending(self) -> bytes:
+        """What is sent last, where it is the hub that ends the stream."""
+
+
+class _ServerSent:
+    """The frames of server-sent events that their readers follow by the ids of events."""
+
+    def reset(self, event_id: int) -> bytes:
+        return b'id: e%d\nevent: reset\ndata: {"cursor":"e%d"}\n\n' % (event_id, event_id)
+
+    def comment(self, event_id: int | None) -> bytes:
+        """An id without data moves the reader's cursor past events that it did not want."""
+        return b":\n\n" if event_id is None else b":\nid: e%d\n\n" % event_id
+
+    def ending(self) -> bytes:
+        return b""
+
 
 @frozen
-class FollowNews:
+class FollowNews(_ServerSent):
     """The events of one project that are news to `agent`, and pass the filters; empty ones let all pass."""
 
     listener: Listener
@@ -120,7 +143,7 @@ class FollowNews:
 
 
 @frozen
-class FollowAll:
+class FollowAll(_ServerSent):
     """That anything happened in some projects: for a page that then asks what. Nothing is replayed."""
 
     listener: Listener
@@ -168,11 +191,6 @@ def follow_news(
         mine=mine,
         most_replayed=MOST_REPLAYED,
     )
-
-
-def reset(event_id: int) -> bytes:
-    """What a reader is told that may have missed events: from where the stream goes on."""
-    return b'id: e%d\nevent: reset\ndata: {"cursor":"e%d"}\n\n' % (event_id, event_id)
 
 
 def _clean_last_id(value: str) -> EventCursor | None:
