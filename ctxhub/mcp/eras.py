@@ -41,10 +41,10 @@ class Negotiation:
     def version_of(self, method: str, params: Mapping[str, Any]) -> str:
         """The version in which to answer a request. Raises RpcError if it is not of the connection's era."""
         if self._is_later is None:
-            self._is_later = method != "initialize" and _has_envelope(params)
+            self._is_later = method != "initialize" and has_envelope(params)
         if self._is_later:
             return _later_version(method, params)
-        if method != "initialize" and _has_envelope(params):
+        if method != "initialize" and has_envelope(params):
             raise RpcError(
                 INVALID_REQUEST,
                 "this connection serves the handshake protocol era; "
@@ -85,7 +85,8 @@ def _later_version(method: str, params: Mapping[str, Any]) -> str:
     return version
 
 
-def _has_envelope(params: Mapping[str, Any]) -> bool:
+def has_envelope(params: Mapping[str, Any]) -> bool:
+    """Whether a request is of the later era, whatever version it names."""
     meta = params.get("_meta")
     return isinstance(meta, Mapping) and VERSION in meta
 

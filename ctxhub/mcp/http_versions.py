@@ -5,7 +5,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from ctxhub.mcp.eras import HANDSHAKE_VERSIONS, LATER_VERSIONS, version_in_envelope
+from ctxhub.mcp.eras import HANDSHAKE_VERSIONS, LATER_VERSIONS, has_envelope, version_in_envelope
 from ctxhub.mcp.json_rpc import HEADER_MISMATCH, UNSUPPORTED_VERSION, Message, RpcError
 
 VERSION_HEADER, METHOD_HEADER, NAME_HEADER = "MCP-Protocol-Version", "Mcp-Method", "Mcp-Name"
@@ -21,18 +21,19 @@ def version_over_http(message: Message, headers: Mapping[str, str]) -> str:
 
     Raises RpcError for a version that is not served, and where headers of the later era contradict the body.
     """
-    named = named_version(headers)
-    if message.method == "initialize":
+    named, is_later = named_version(headers), has_envelope(message.params or {})
+    if message.method == "initialize" and not is_later:
         return HANDSHAKE_VERSIONS[-1]
     if named in LATER_VERSIONS:
         if message.id is not None:
             _compare(headers, message.method, message.params or {}, named)
     elif named not in HANDSHAKE_VERSIONS:
-        served = [*HANDSHAKE_VERSIONS, *LATER_VERSIONS]
+        # A client of the later era cannot use what a handshake would negotiate.
+        served = [*LATER_VERSIONS] if is_later else [*HANDSHAKE_VERSIONS, *LATER_VERSIONS]
         raise RpcError(
             UNSUPPORTED_VERSION,
             f"The header {VERSION_HEADER} names {named[:60]!r}, which is not served. "
-            f"Served are {', '.join(served)}; initialize negotiates one.",
+            f"Served are {', '.join(served)}{'' if is_later else '; initialize negotiates one'}.",
             {"supported": served, "requested": named},
         )
     return named

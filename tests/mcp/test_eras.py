@@ -87,6 +87,21 @@ def test_a_version_in_the_header_that_is_not_served_is_refused_by_name(
     assert all(word in error["message"] for word in ("MCP-Protocol-Version", "'2027-01-01'", *SERVED))
 
 
+def test_a_later_client_is_told_the_versions_that_it_can_use(ada_mcp: McpClient) -> None:
+    """Those of a handshake, which it does not know, are no help to it."""
+    meta = {**META, "io.modelcontextprotocol/protocolVersion": "2027-01-01"}
+    message = {"jsonrpc": "2.0", "id": 1, "method": "server/discover", "params": {"_meta": meta}}
+    reply = ada_mcp.send("POST", "/mcp", message, {"Mcp-Protocol-Version": "2027-01-01"})
+    assert (reply.status, reply.body["error"]["code"]) == (400, -32022)
+    assert reply.body["error"]["data"] == {"supported": [MODERN], "requested": "2027-01-01"}
+
+
+@pytest.mark.parametrize("method", ["initialize", "ping", "logging/setLevel", "resources/subscribe"])
+def test_what_the_later_era_has_removed_is_not_found(ada_mcp: McpClient, method: str) -> None:
+    reply = send_modern(ada_mcp, method)
+    assert (reply.status, reply.body["error"]["code"]) == (404, -32601)
+
+
 def test_no_handshake_and_no_session_are_needed(ada_mcp: McpClient) -> None:
     reply = ada_mcp.send("POST", "/mcp", {"jsonrpc": "2.0", "id": 1, "method": "tools/list"})
     assert reply.body["result"]["tools"]
