@@ -2,10 +2,12 @@
 
 from collections.abc import Iterator
 
+from ctxhub.mcp.event_streams import MOST_OF_LISTENER
 from ctxhub.mcp.offers.prompt_texts import MOST_ROWS
 from ctxhub.mcp.offers.prompts import PROMPTS, Prompt
 from ctxhub.mcp.offers.resources import SPECIAL, TEMPLATES, opened_kinds
 from ctxhub.mcp.offers.uris import INBOX, SCHEME
+from ctxhub.mcp.subscriptions import MOST_URIS
 
 RESOURCES = """## Resources
 
@@ -39,13 +41,24 @@ PROGRESS = """## Progress
 over stdio by notifications, over HTTP by a stream of events that ends with the answer, if the client names
 `text/event-stream` in `Accept`.
 """
+SUBSCRIPTIONS = """## Subscriptions
+
+From 2026-07-28 on `subscriptions/listen` tells which of its `resourceSubscriptions` have changed, whoever
+changed them, through whichever process of the hub: an inbox when mail has come, any `ctxhub://KIND/ID` and
+`ctxhub://decision/KEY`, also one that is not there yet. The acknowledgement names those that are listened to:
+`ctxhub://brief` and `ctxhub://layers` are not, nor is the inbox of another agent with a pinned token. At most
+{most} URIs a request. Over HTTP the answer is a stream of events, of which a token may have {streams} open;
+over stdio notifications come beside other answers. It ends with its result when the hub stops or the token
+is revoked: listen again, and read again, as nothing is repeated.
+"""
 
 
 def render_offers() -> str:
     kinds = ", ".join(f"`{kind}`" for kind in opened_kinds())
     lines = [RESOURCES, *_resources(), AFTER_RESOURCES.format(kinds=kinds)]
     lines += [PROMPTS_HEAD.format(most=MOST_ROWS), *(line for prompt in PROMPTS for line in _prompt(prompt))]
-    return "\n".join([*lines, COMPLETION, PROGRESS])
+    subscriptions = SUBSCRIPTIONS.format(most=MOST_URIS, streams=MOST_OF_LISTENER)
+    return "\n".join([*lines, COMPLETION, PROGRESS, subscriptions])
 
 
 def _resources() -> Iterator[str]:
