@@ -42,7 +42,7 @@ from ctxhub.mcp.json_size import refuse_many_values
 from ctxhub.mcp.long_polling import with_long_polling
 from ctxhub.mcp.not_found import HOW_TO_SEND, nothing_at
 from ctxhub.mcp.periodic_cleanup import run_periodic_cleanup
-from ctxhub.mcp.progress_streams import answer_with_progress, may_stream_progress
+from ctxhub.mcp.progress_streams import START, answer_with_progress, event_of, may_stream_progress
 from ctxhub.mcp.refusals import refuse, send_json, status_of
 from ctxhub.mcp.request_bodies import ClientGone, TooLong, TooSlow, read_body
 from ctxhub.mcp.requests import Surface
@@ -237,9 +237,7 @@ class Dispatcher:
         if refused := self._streams.refusal(following.listener):
             await refuse(send, *refused, body)
             return
-        headers = [(b"content-type", media_types.EVENTS.encode())]
-        start = {"type": "http.response.start", "status": 200, "headers": headers}
-        await self._streams.serve(following, share, start, scope, receive, send)
+        await self._streams.serve(following, share, START, scope, receive, send)
 
 
 def _sent_twice(scope: Scope) -> str:
@@ -264,7 +262,7 @@ async def _send_reply(send: Send, reply: Reply, media_type: str) -> None:
         return
     body = b"" if reply.message is None else to_json(reply.message, inf_nan_mode="null")
     if body and media_type == media_types.EVENTS:
-        body = b"event: message\ndata: %b\n\n" % body
+        body = event_of(reply.message)
     headers = [(b"content-length", str(len(body)).encode())]
     if body:
         headers.append((b"content-type", media_type.encode()))

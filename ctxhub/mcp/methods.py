@@ -14,7 +14,7 @@ from ctxhub.mcp.json_rpc import INVALID_PARAMS, METHOD_NOT_FOUND, RpcError, obje
 from ctxhub.mcp.list_pages import page_of
 from ctxhub.mcp.requests import Request, Result, Work, as_told, naming
 from ctxhub.mcp.results import TOKENS, answer_result, error_result
-from ctxhub.mcp.subscriptions import Listening, listening
+from ctxhub.mcp.subscriptions import Listening
 from ctxhub.toolbox import dispatch
 from ctxhub.toolbox.instructions import instructions
 from ctxhub.toolbox.tool_list import find_call, list_tools
@@ -184,6 +184,8 @@ def _complete(request: Request) -> Result | Work:
 
 
 def _listen(request: Request) -> Listening:
+    from ctxhub.mcp.offers.listening import listening
+
     uris = request.params["notifications"].get("resourceSubscriptions") or []
     return listening(request.caller, request.id, uris, {SERVER_INFO: SERVER})
 

@@ -2,15 +2,14 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from pydantic_core import to_json
-
 from ctxhub.core.accounts.access_tokens import callers_now
 from ctxhub.core.accounts.listeners import Listener
 from ctxhub.core.events.following import MOST_REPLAYED, Told
 from ctxhub.core.events.log import latest_cursor
 from ctxhub.core.kit.errors import Unauthenticated
 from ctxhub.core.kit.frozen import frozen
-from ctxhub.mcp.subscriptions import Listening, Message
+from ctxhub.mcp.progress_streams import event_of
+from ctxhub.mcp.subscriptions import Listening
 
 
 @frozen
@@ -27,20 +26,20 @@ class FollowResources:
         return self.after
 
     def beginning(self) -> bytes:
-        return _frame(self.of.acknowledgement())
+        return event_of(self.of.acknowledgement())
 
     def frames(self, events: Iterable[Told]) -> Iterator[bytes]:
-        return map(_frame, self.of.updates(told.event for told in events))
+        return map(event_of, self.of.updates(told.event for told in events))
 
     def reset(self, event_id: int) -> bytes:  # noqa: ARG002
-        return b"".join(map(_frame, self.of.all_updates()))
+        return b"".join(map(event_of, self.of.all_updates()))
 
     def comment(self, event_id: int | None) -> bytes:  # noqa: ARG002
         """Without an id: such a stream cannot be gone on with."""
         return b":\n\n"
 
     def ending(self) -> bytes:
-        return _frame(self.of.result())
+        return event_of(self.of.result())
 
 
 def follow(of: Listening) -> FollowResources:
@@ -51,7 +50,3 @@ def follow(of: Listening) -> FollowResources:
         raise Unauthenticated("The token was revoked.")
     project_id = of.caller.project_id
     return FollowResources(of, Listener(token), {project_id: latest_cursor(project_id).event_id})
-
-
-def _frame(message: Message) -> bytes:
-    return b"event: message\ndata: %b\n\n" % to_json(message, inf_nan_mode="null")

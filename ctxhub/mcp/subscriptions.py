@@ -1,18 +1,15 @@
 """`subscriptions/listen`: tells a client which of its resources have changed, from the log of events."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from ctxhub.core import registry
 from ctxhub.core.events.log import NewEvent, is_new_to
-from ctxhub.core.kit.caller import READ, Caller
-from ctxhub.core.kit.errors import CtxhubError, NotFound
+from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.frozen import frozen
-from ctxhub.mcp.json_rpc import INVALID_PARAMS, Id, RpcError, response
-from ctxhub.mcp.offers.uris import INBOX, read_uri
+from ctxhub.mcp.json_rpc import Id, response
 
 SUBSCRIPTION_ID = "io.modelcontextprotocol/subscriptionId"
-MOST_URIS = 100
 # An empty inbox is none that has changed: what others do with sent messages is no news of the reader's.
 SENT = "sent"
 
@@ -69,42 +66,10 @@ class Listening:
         return _notification("notifications/resources/updated", {"uri": uri, "_meta": self._meta})
 
 
-def listening(caller: Caller, request_id: Id, uris: Sequence[str], signature: Mapping[str, Any]) -> Listening:
-    """Raises RpcError for too many URIs, and without the scope read."""
-    try:
-        caller.require(READ, "subscriptions/listen")
-    except CtxhubError as error:
-        raise RpcError(INVALID_PARAMS, error.message, error.body()) from None
-    if len(uris) > MOST_URIS:
-        raise RpcError(
-            INVALID_PARAMS, f"resourceSubscriptions has {len(uris)} entries; at most {MOST_URIS} are allowed."
-        )
-    refs: dict[str, list[str]] = {}
-    inboxes: dict[str, list[str]] = {}
-    for uri in dict.fromkeys(uris):
-        try:
-            named = read_uri(uri)
-        except NotFound:
-            continue
-        if named.kind == INBOX and _may_read_inbox(caller, named.name):
-            inboxes.setdefault(named.name.casefold(), []).append(uri)
-        elif (noun := registry.find_noun(named.kind)) and noun.open and named.name:
-            refs.setdefault(f"{noun.kind}:{named.name}", []).append(uri)
-    return Listening(request_id, caller, _fixed(refs), _fixed(inboxes), signature)
-
-
 def _notification(method: str, params: Message) -> Message:
     return {"jsonrpc": "2.0", "method": method, "params": params}
-
-
-def _may_read_inbox(caller: Caller, agent: str) -> bool:
-    return bool(agent) and not (caller.pinned and agent.casefold() != caller.agent.casefold())
 
 
 def _is_mail(kind: str) -> bool:
     noun = registry.find_noun(kind)
     return noun is not None and noun.news is not None
-
-
-def _fixed(uris: Mapping[str, Sequence[str]]) -> Mapping[str, tuple[str, ...]]:
-    return {name: tuple(each) for name, each in uris.items()}

@@ -3,11 +3,11 @@
 from collections.abc import Iterator
 
 from ctxhub.mcp.event_streams import MOST_OF_LISTENER
+from ctxhub.mcp.offers.listening import MOST_URIS
 from ctxhub.mcp.offers.prompt_texts import MOST_ROWS
 from ctxhub.mcp.offers.prompts import PROMPTS, Prompt
 from ctxhub.mcp.offers.resources import SPECIAL, TEMPLATES, opened_kinds
 from ctxhub.mcp.offers.uris import INBOX, SCHEME
-from ctxhub.mcp.subscriptions import MOST_URIS
 
 RESOURCES = """## Resources
 
