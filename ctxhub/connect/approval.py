@@ -36,7 +36,7 @@ class CodeForm(forms.Form):
     code = forms.CharField(
         max_length=100,
         label="The code that the program shows",
-        widget=forms.TextInput(attrs={"autocomplete": "off", "spellcheck": "false"}),
+        widget=forms.TextInput(attrs={"autocomplete": "off", "spellcheck": "false", "autofocus": True}),
     )
 
 

@@ -134,7 +134,13 @@ class AccessTokenAdmin(ShownOnceAdmin):
         connect = f"Connect an agent of yours to {project}"
         joined = f"You belong to {project} now. Connect an agent of yours"
         title = joined if "joined" in request.GET else connect
-        context = {"title": title, "project": project, **connect_context(request), **(extra_context or {})}
+        context = {
+            "title": title,
+            "form_heading": "With a token that you paste yourself",
+            "project": project,
+            **connect_context(request),
+            **(extra_context or {}),
+        }
         return super().add_view(request, form_url, context)
 
     def create(self, request: HttpRequest, form: Any) -> NewToken:

@@ -204,7 +204,9 @@ def test_an_admin_makes_their_own_as_well(admin: Client) -> None:
 
 def test_the_page_after_joining_says_so(apollo: Project) -> None:
     text = member(apollo).get(f"{ADD}?project=apollo&own=1&joined=1").content.decode()
-    assert "You belong to apollo now. Connect an agent of yours" in text
+    headings = ["You belong to apollo now. Connect an agent of yours", "By one line", "With a token that you"]
+    told = [text.index(f">{heading}") for heading in headings]
+    assert told == sorted(told), "what has happened, the line, and what few need"
 
 
 def test_a_member_sees_their_own_alone(apollo: Project, admin: Client) -> None:
