@@ -13,6 +13,7 @@ from django.urls import reverse
 from ctxhub.core.models import AccessToken, Project
 from tests.hub import LiveHub
 from tests.integrations.hook import PYTHON, Run, Workplace, finished, put_archive
+from tests.integrations.tls import behind_tls
 from tests.people import person, signed_in
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.one_engine]
@@ -159,6 +160,18 @@ def test_what_cannot_be_done_is_told(desk: Workplace, arguments: tuple[str, ...]
     assert (done.code, done.out) == (1, "")
     assert told in done.err
     assert snapshot(desk) == before
+
+
+def test_a_certificate_that_is_not_trusted_is_told(desk: Workplace, hub: LiveHub, tmp_path: Path) -> None:
+    with behind_tls(hub, tmp_path) as untrusted:
+        done = run(desk, "connect", untrusted.url, "--client", "codex")
+        desk.variables |= {"CTXHUB_URL": untrusted.url}
+        doctor = run(desk, "doctor")
+    assert (done.code, done.out) == (1, "")
+    for told in (done.err, doctor.out):
+        assert "CERTIFICATE_VERIFY_FAILED" in told
+        assert "export SSL_CERT_FILE=" in told
+    assert "Is the hub running" not in doctor.out
 
 
 def test_a_dry_run_writes_and_asks_nothing(desk: Workplace, hub: LiveHub) -> None:

@@ -32,6 +32,11 @@ MOST_PATHS = 50
 # Paths come from git and the file system: nothing in them is a mark around a name.
 EXACT = {"exact": True}
 
+TRUST = (
+    "If the certificate is of an authority of your own, name its file in your shell's profile:"
+    " export SSL_CERT_FILE=/path/to/authority.pem."
+)
+
 
 class Hub:
     """REST of one project, over one connection. Whatever fails is answered with None, and logged.
@@ -210,6 +215,11 @@ class Hub:
         if self.session:
             headers["Ctxhub-Session"] = self.session
         return headers
+
+
+def how_to_trust(error: Exception) -> str:
+    """What to do where Python does not trust the hub's certificate; "" for another error."""
+    return TRUST if type(error).__name__ == "SSLCertVerificationError" else ""
 
 
 def open_connection(url: str, seconds: float) -> tuple[Any, str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from ctxhub_client.hub import open_connection
+from ctxhub_client.hub import how_to_trust, open_connection
 from ctxhub_client.settings import address_problem
 from ctxhub_client.values import read_json, text_of
 from ctxhub_client.version import user_agent
@@ -26,6 +26,11 @@ class HubRefused(Exception):
         self.values = values or {}
 
 
+def not_reached(hub: str, error: Exception) -> HubRefused:
+    hint = how_to_trust(error)
+    return HubRefused("The hub at {} cannot be reached: {}{}".format(hub, error, hint and ". " + hint))
+
+
 def who(hub: str, token: str) -> Json | None:
     """What the hub says of a token: project, agent, pinned, scopes. None if it refuses it.
 
@@ -38,7 +43,7 @@ def who(hub: str, token: str) -> Json | None:
         answer = connection.getresponse()
         values = read_json(answer.read(MOST_BYTES))
     except Exception as error:
-        raise HubRefused("The hub at {} cannot be reached: {}".format(hub, error)) from None
+        raise not_reached(hub, error) from None
     return values if answer.status == 200 and text_of(values, "project") else None
 
 
@@ -59,7 +64,7 @@ def post(hub: str, name: str, body: Json, token: str = "") -> Json:
         answer = connection.getresponse()
         values = read_json(answer.read(MOST_BYTES))
     except Exception as error:
-        raise HubRefused("The hub at {} cannot be reached: {}".format(hub, error)) from None
+        raise not_reached(hub, error) from None
     if answer.status == 200 and values:
         return values
     told = text_of(values, "error_description", "message")

@@ -7,7 +7,7 @@ import sys
 
 from ctxhub_client.doctor.findings import NOTE, OK, PROBLEM, WARNING, Finding
 from ctxhub_client.hooks.notices import shown_address, way_to_upgrade
-from ctxhub_client.hub import Hub, open_connection
+from ctxhub_client.hub import Hub, how_to_trust, open_connection
 from ctxhub_client.install.unpacking import data_folder
 from ctxhub_client.settings import CHOICES, agent_name, chosen
 from ctxhub_client.texts import one_line
@@ -54,6 +54,7 @@ class Asked:
     def __init__(self) -> None:
         self.hub = Hub("claude", ignores_pause=True)
         self.problem = self.hub.problem
+        self.fix = "Is the hub running, and CTXHUB_URL its address?"
         self.served = ""
         self.me: dict[str, object] = {}
         self.status = 0
@@ -63,6 +64,7 @@ class Asked:
             self.served = self._served()
         except Exception as error:
             self.problem = "{} cannot be reached: {}".format(shown_address(self.hub), error)
+            self.fix = how_to_trust(error) or self.fix
             return
         if not self.hub.is_unset:
             self.me, self.name = self.hub.me()
@@ -88,7 +90,7 @@ class Asked:
 
     def _hub(self, program: Program) -> list[Finding]:
         if self.problem:
-            fix = "Is the hub running, and CTXHUB_URL its address? Without it hooks do nothing."
+            fix = self.fix + " Without it hooks do nothing."
             return [Finding("hub", PROBLEM, self.problem, "" if self.hub.problem else fix)]
         answers = "{} answers".format(shown_address(self.hub))
         if not self.served:
