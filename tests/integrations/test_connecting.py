@@ -174,6 +174,15 @@ def test_a_certificate_that_is_not_trusted_is_told(desk: Workplace, hub: LiveHub
     assert "Is the hub running" not in doctor.out
 
 
+def test_what_names_paths_of_this_machine_is_told(desk: Workplace, hub: LiveHub, ada_token: str) -> None:
+    done = run(desk, "connect", hub.url, "--client", "claude-code,codex", "--token", ada_token)
+    told = re.findall(r"(\S+) names paths of this machine", done.out)
+    assert told == [
+        f"repository/{name}"
+        for name in (".claude/settings.local.json", ".codex/config.toml", ".codex/hooks.json")
+    ]
+
+
 def test_a_dry_run_writes_and_asks_nothing(desk: Workplace, hub: LiveHub) -> None:
     before = snapshot(desk)
     done = run(desk, "connect", hub.url, "--dry-run")

@@ -66,8 +66,8 @@ def connect_client(
             continue
         report.is_changed = report.is_changed or done == WRITTEN
         report.tell(path, "would be written" if dry_run and done == WRITTEN else done)
-        is_server = isinstance(part, (ServerPart, TablePart))
-        if done == WRITTEN and is_server and not (scope.is_user or line.url or client == "claude-code"):
+        names_paths = isinstance(part, HooksPart) or (not line.url and not isinstance(part, BlockPart))
+        if done == WRITTEN and names_paths and not (scope.is_user or is_private):
             report.lines.append(OF_THIS_MACHINE.format(path))
     if hooks:
         report.lines += [TWICE.format(path) for path in other_hooks(client, scope) if has_own_hooks(path)]
