@@ -44,16 +44,20 @@ class Desk:
     def programs(self) -> Path:
         return self.workplace.folder / "bin"
 
+    def environment(self, model: StandIn | None = None) -> dict[str, str]:
+        """That of its shells, before they read the profile."""
+        found = self.workplace.environment
+        found |= {**QUIET, "ANTHROPIC_BASE_URL": (model or self.claude).url, "STAND_IN_KEY": "none"}
+        found["PATH"] = f"{self.programs}:{found['PATH']}"
+        del found["CTXHUB_TOKEN"]
+        return found
+
     def type(self, command: str, model: StandIn | None = None) -> str:
         """Run a command in a new shell; returns what it printed. `model`: Claude's, if it is another one."""
-        environment = self.workplace.environment
-        environment |= {**QUIET, "ANTHROPIC_BASE_URL": (model or self.claude).url, "STAND_IN_KEY": "none"}
-        environment["PATH"] = f"{self.programs}:{environment['PATH']}"
-        del environment["CTXHUB_TOKEN"]
         done = subprocess.run(
             ["bash", "-c", f"{self.profile}\n{command}"],
             cwd=self.workplace.repository,
-            env=environment,
+            env=self.environment(model),
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
@@ -94,17 +98,19 @@ def add(path: str) -> Block:
 
 @dataclass
 class Window:
-    """One of the clients, with a model of its own."""
+    """One of the clients, with a model of its own. `allowed`: what Claude Code does without asking."""
 
     desk: Desk
     client: str
     model: StandIn
+    allowed: str = "Bash"
 
     def ask(self, *script: Step) -> str:
         """Run it for one prompt, which its model answers so; returns the hub's name of its session."""
         self.model.then(*script, text("Done."))
         if self.client == "claude":
-            said = self.desk.ask_claude("--output-format", "json", "--allowedTools", "Bash", model=self.model)
+            options = ("--output-format", "json", "--allowedTools", self.allowed)
+            said = self.desk.ask_claude(*options, model=self.model)
             return f"claude-{json.loads(said)['session_id']}"
         said = self.desk.ask_codex("--json", model=self.model)
         return f"codex-{json.loads(said.splitlines()[0])['thread_id']}"

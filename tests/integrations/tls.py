@@ -13,7 +13,6 @@ from pathlib import Path
 from tests.hub import LiveHub
 from tests.timing import PATIENCE_SECONDS
 
-
 # What the proxy alone says of whoever asks, whatever they say themselves.
 TOLD = (b"x-forwarded-proto:", b"x-forwarded-for:")
 
@@ -38,7 +37,7 @@ def behind_tls(hub: LiveHub, folder: Path) -> Iterator[TlsHub]:
 
 @contextmanager
 def tls_proxy(folder: Path) -> Iterator[tuple[TlsHub, Callable[[LiveHub], None]]]:
-    """A proxy, and what tells it the hub that it leads to: that may have to know the proxy's address first."""
+    """A proxy, and what tells it the hub that it leads to, which may have to know its address first."""
     certificate, context = _certificate(folder)
     hubs: list[LiveHub] = []
     begun: queue.SimpleQueue[tuple[int, Callable[[], object]]] = queue.SimpleQueue()
