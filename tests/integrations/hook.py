@@ -126,6 +126,14 @@ class Workplace:
         file.write_text(text)
         return file
 
+    def with_submodule(self) -> Path:
+        """The repository has one with a file, `vendor/sub/src/s.py`; returns its folder."""
+        self.write("vendor/sub/src/s.py")
+        self.write(".gitmodules", '[submodule "vendor/sub"]\n\tpath = vendor/sub\n\turl = ../sub\n')
+        inner = self.repository / "vendor" / "sub"
+        self.git("init", "-q", at=inner)
+        return inner
+
     def input(self, event: str, **changes: Any) -> bytes:
         """A recorded input, as if it had been recorded here."""
         text = (INPUTS / f"{event}.json").read_text()

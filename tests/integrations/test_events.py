@@ -456,10 +456,7 @@ def test_the_lease_of_what_a_link_leads_to_denies(linked: Workplace, stub: StubH
 def test_a_session_in_a_submodule_asks_for_the_name_in_the_repository_around_it(
     at_stub: Workplace, stub: StubHub
 ) -> None:
-    inner = at_stub.repository / "vendor" / "sub"
-    at_stub.write("vendor/sub/src/s.py")
-    at_stub.write(".gitmodules", '[submodule "vendor/sub"]\n\tpath = vendor/sub\n\turl = ../sub\n')
-    at_stub.git("init", "-q", at=inner)
+    inner = at_stub.with_submodule()
     file = {"file_path": str(inner / "src" / "s.py"), "content": "x"}
     for cwd in (inner, inner / "src", at_stub.repository):
         at_stub.event("pre_tool_use_write", tool_input=file, cwd=str(cwd))

@@ -176,10 +176,7 @@ def test_a_hub_of_an_earlier_version_is_asked_without_exact(staged: Workplace, s
 def test_the_files_of_a_submodule_are_named_from_the_repository_around_it(
     at_stub: Workplace, stub: StubHub
 ) -> None:
-    inner = at_stub.repository / "vendor" / "sub"
-    at_stub.write("vendor/sub/src/s.py")
-    at_stub.write(".gitmodules", '[submodule "vendor/sub"]\n\tpath = vendor/sub\n\turl = ../sub\n')
-    at_stub.git("init", "-q", at=inner)
+    inner = at_stub.with_submodule()
     at_stub.git("add", ".", at=inner)
     at_stub.run("install", "pre-commit")
     lease_all(stub)
