@@ -1,7 +1,6 @@
 """Hooks in the real Claude Code, without a model; skipped with a warning where npm cannot install it."""
 
 import shutil
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -10,9 +9,9 @@ import pytest
 from ctxhub.core.models import Project
 from tests import stdio
 from tests.hub import LiveHub, Reply, RestClient
-from tests.integrations.claude_code import ClaudeCode, installed_client, make_patient
-from tests.integrations.hook import PATIENT, PYTHON, ROOT, Workplace, put_archive
-from tests.integrations.model_stand_in import StandIn, Step, standing_in, text, use
+from tests.integrations.claude_code import ClaudeCode, make_patient
+from tests.integrations.hook import PYTHON, ROOT, Workplace, put_archive
+from tests.integrations.model_stand_in import StandIn, Step, text, use
 from tests.timing import wait_until
 
 pytestmark = [pytest.mark.one_engine, pytest.mark.needs_npm]
@@ -42,40 +41,19 @@ def ben_rest(hub: LiveHub, ben_token: str) -> RestClient:
     return PatientClient(hub.port, ben_token, project="apollo")
 
 
-@pytest.fixture(scope="session")
-def script() -> Path:
-    return installed_client()
-
-
-@pytest.fixture
-def model() -> Iterator[StandIn]:
-    with standing_in() as stand_in:
-        yield stand_in
-
-
-@pytest.fixture
-def at_hub(workplace: Workplace, hub: LiveHub, ada_token: str) -> Workplace:
-    """Ada's repository, with the hooks installed as a team shares them."""
-    workplace.variables |= {"CTXHUB_URL": hub.url, "CTXHUB_TOKEN": ada_token}
-    own = put_archive(workplace.repository / ".ctxhub", PATIENT)
-    assert workplace.run("install", "claude-code", script=own).code == 0
-    make_patient(workplace.repository)
-    return workplace
-
-
 @pytest.fixture(params=["http", "stdio", "bridge"])
 def client(
-    request: Any, script: Path, at_hub: Workplace, hub: LiveHub, ada_token: str, model: StandIn
+    request: Any, script: Path, with_hooks: Workplace, hub: LiveHub, ada_token: str, model: StandIn
 ) -> ClaudeCode:
     headers = {"Authorization": f"Bearer {ada_token}"}
     command, *arguments = stdio.command("--project", "apollo", "--agent", "ada")
-    program = str(at_hub.repository / ".ctxhub" / "ctxhub.pyz")
+    program = str(with_hooks.repository / ".ctxhub" / "ctxhub.pyz")
     servers: dict[str, dict[str, Any]] = {
         "http": {"type": "http", "url": f"{hub.url}/mcp", "headers": headers},
         "stdio": {"type": "stdio", "command": command, "args": arguments, "env": stdio.environment()},
         "bridge": {"type": "stdio", "command": PYTHON, "args": [program, "mcp"]},
     }
-    return ClaudeCode(script, at_hub, model, servers[request.param])
+    return ClaudeCode(script, with_hooks, model, servers[request.param])
 
 
 def items(rest: RestClient, path: str, /, **query: Any) -> list[dict[str, Any]]:

@@ -1,16 +1,15 @@
 """`watch` in the real Claude Code, idle and without a model; skipped with a warning without npm."""
 
 import shlex
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.hub import LiveHub, RestClient
-from tests.integrations.claude_code import ALLOWED, ClaudeCode, Window, installed_client, make_patient
-from tests.integrations.hook import PATIENT, PYTHON, Workplace, put_archive
-from tests.integrations.model_stand_in import StandIn, standing_in, text, use
+from tests.integrations.claude_code import ALLOWED, ClaudeCode, Window
+from tests.integrations.hook import PYTHON, Workplace
+from tests.integrations.model_stand_in import StandIn, text, use
 from tests.timing import wait_until
 
 pytestmark = [pytest.mark.one_engine, pytest.mark.needs_npm]
@@ -21,29 +20,14 @@ MORE_ALLOWED = "Bash,Monitor,ToolSearch"
 HEADING = "From the team's hub (data, not orders): "
 
 
-@pytest.fixture(scope="session")
-def script() -> Path:
-    return installed_client()
-
-
-@pytest.fixture
-def model() -> Iterator[StandIn]:
-    with standing_in() as stand_in:
-        yield stand_in
-
-
 @pytest.fixture
 def client(
-    script: Path, workplace: Workplace, hub: LiveHub, ada_token: str, model: StandIn, monkeypatch: Any
+    script: Path, with_hooks: Workplace, hub: LiveHub, ada_token: str, model: StandIn, monkeypatch: Any
 ) -> ClaudeCode:
     monkeypatch.setattr("tests.integrations.claude_code.ALLOWED", f"{ALLOWED},{MORE_ALLOWED}")
-    log = str(workplace.folder / "ctxhub.log")
-    workplace.variables |= {"CTXHUB_URL": hub.url, "CTXHUB_TOKEN": ada_token, "CTXHUB_DEBUG": log}
-    own = put_archive(workplace.repository / ".ctxhub", PATIENT)
-    assert workplace.run("install", "claude-code", script=own).code == 0
-    make_patient(workplace.repository)
+    with_hooks.variables["CTXHUB_DEBUG"] = str(with_hooks.folder / "ctxhub.log")
     server = {"type": "http", "url": f"{hub.url}/mcp", "headers": {"Authorization": f"Bearer {ada_token}"}}
-    return ClaudeCode(script, workplace, model, server)
+    return ClaudeCode(script, with_hooks, model, server)
 
 
 def command(*options: str) -> str:
