@@ -43,9 +43,9 @@ def begin(
     *, clients: Sequence[str], agent: str = "", host: str = "", user: str = "", address: str = ""
 ) -> Codes:
     """Begin an enrolment. Raises InvalidInput, and LimitReached for a sixth that is open from an address."""
-    names = list(dict.fromkeys(clean_new_name(each, "client", at_most=WORD_LENGTH) for each in clients))
-    if not 0 < len(names) <= MOST_CLIENTS:
+    if not 0 < len(clients) <= MOST_CLIENTS:
         raise InvalidInput(f"client: name one, or a list of up to {MOST_CLIENTS}.")
+    names = list(dict.fromkeys(clean_new_name(each, "client", at_most=WORD_LENGTH) for each in clients))
     said = {
         "agent": clean_agent(agent) if agent else "",
         "host": clean_new_name(host, "host", at_most=WORD_LENGTH) if host else "",
