@@ -2,7 +2,6 @@
 
 import json
 import re
-import shutil
 import ssl
 import subprocess
 from collections.abc import Iterator
@@ -173,8 +172,6 @@ def peak_kib(client: StdioClient) -> int:
 @pytest.fixture
 def tls_hub(hub: LiveHub, tmp_path: Path) -> Iterator[TlsHub]:
     """Its client trusts the authorities of this system, too: these take the memory."""
-    if not shutil.which("openssl"):
-        pytest.skip("openssl makes the certificate")
     with behind_tls(hub, tmp_path) as server:
         system = ssl.get_default_verify_paths().cafile
         if system:

@@ -2,6 +2,7 @@
 
 import asyncio
 import queue
+import shutil
 import ssl
 import subprocess
 import threading
@@ -9,6 +10,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+
+import pytest
 
 from tests.hub import LiveHub
 from tests.timing import PATIENCE_SECONDS
@@ -66,6 +69,8 @@ def tls_proxy(folder: Path) -> Iterator[tuple[TlsHub, Callable[[LiveHub], None]]
 
 
 def _certificate(folder: Path) -> tuple[Path, ssl.SSLContext]:
+    if not shutil.which("openssl"):
+        pytest.skip("openssl makes the certificate")
     certificate, key = folder / "certificate.pem", folder / "key.pem"
     command = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=hub"]
     names = ["-addext", "subjectAltName=IP:127.0.0.1"]
