@@ -37,7 +37,7 @@ register(
         Message,
         linked=("text",),
         refs=("payload", "result_refs"),
-        cleaners={"result_refs": cleaners.texts},
+        cleaners={"result_refs": cleaners.texts, "choices": cleaners.texts},
         kind="message",
         parts=(
             Part(

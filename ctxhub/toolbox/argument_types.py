@@ -327,6 +327,7 @@ ItemsOrTexts = Annotated[
     Shows({"type": "array", "items": {"type": "object"}}, {"type": "array", "items": {}}),
 ]
 # Prose: a text that is no list in JSON or Python is one entry.
+Prose = Annotated[list[str], FromText(read_entries), About(items=NOT_BLANK)]
 Anything = Annotated[
     list[Any],
     FromText(read_entries),

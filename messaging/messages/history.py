@@ -50,6 +50,7 @@ def _recipients(to: Sequence[str] | None) -> str:
 def _lines(message: MessageRow) -> Iterator[str]:
     yield message.text
     yield from as_lines(message.payload)
+    yield from message.choices
     if message.to and (others := _sorted(message.to)[NAMES_IN_TITLE:]):
         yield f"to {', '.join(others)}"
 
@@ -75,7 +76,7 @@ class MessageHistory(History[MessageRow]):
     table = MESSAGES
     compared = (
         *("type", "priority", "text", "payload", "to_everyone", "ack", "ack_due_at", "ack_overdue", "state"),
-        *("escalated", "claimed_by_id", "claimed_until", "done_at", "result_refs"),
+        *("choices", "choice", "escalated", "claimed_by_id", "claimed_until", "done_at", "result_refs"),
     )
     shown = {Agent: "sender"}
 

@@ -228,7 +228,9 @@ def _standing(query: InboxQuery) -> tuple[str, list[Any]]:
     return statement, [query.project_id, query.folded, query.folded, query.project_id]
 
 
-COLUMNS = ("id", "from", "to", "type", "priority", "text", "payload", "thread", "ack", "at")
+COLUMNS = (
+    *("id", "from", "to", "type", "priority", "text", "payload", "choices", "choice", "thread", "ack", "at"),
+)
 
 
 def find_inbox(
@@ -344,7 +346,8 @@ def unread_of(project_id: int, folded: Sequence[str]) -> dict[str, int]:
 def _row(message: MessageRow, to_ack: bool) -> list[Any]:
     return [
         *(message.id, message.sender, message.to, message.type_label, message.priority_label),
-        *(message.text, message.payload, message.thread, to_ack or None, format_time(message.created_at)),
+        *(message.text, message.payload, list(message.choices) or None, message.choice or None),
+        *(message.thread, to_ack or None, format_time(message.created_at)),
     ]
 
 

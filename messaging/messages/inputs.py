@@ -15,6 +15,7 @@ from ctxhub.core.kit.inputs import MAX_LIMIT, clean_agent, clean_choice, clean_j
 from ctxhub.core.kit.limits import WORD
 from ctxhub.core.kit.priority import Priority
 from ctxhub.toolbox.argument_types import About, Agents, Default, IdOf, Json, Number, Says, Text, Word
+from messaging.messages.choices import Choice, Choices, clean_choices
 from messaging.models import MessageType
 
 LONGEST_ACK = timedelta(days=30)
@@ -41,6 +42,8 @@ class MessageArguments(TypedDict, total=False):
     type: TypeWord
     priority: Annotated[PriorityWord, About("Left out: medium.")]
     payload: Annotated[Json, About("Any JSON.")] | None
+    choices: Choices | None
+    choice: Choice | None
     reply_to: Annotated[Id, About("The id of what it answers.")] | None
     ack: Annotated[bool, Default(False), About("Each recipient is to acknowledge it.")]
     ack_within: Annotated[Text, About('"2h": until when. Implies ack.')] | None
@@ -50,6 +53,7 @@ class MessageArguments(TypedDict, total=False):
 class MessageFields:
     """Validated fields. `to`: names without the sender's own; None: not given, (): everyone.
 
+    `choice`: as it was given, then one of the choices of the message it answers, "" for none.
     `thread`: the one that it joins though it is no reply.
     """
 
@@ -59,27 +63,31 @@ class MessageFields:
     priority: Priority
     payload: Any
     reply_to: int | None
+    choices: Sequence[str] = ()
+    choice: str | None = None
     ack: bool = False
     ack_within: timedelta | None = None
     thread: int | None = None
 
 
 def clean_message(
-    caller: Caller, *, text: str, known: Collection[str] | None = None, **rest: Unpack[MessageArguments]
+    caller: Caller, *, text: str = "", known: Collection[str] | None = None, **rest: Unpack[MessageArguments]
 ) -> MessageFields:
     """Validate everything that needs no database. Raises InvalidInput.
 
     `known`: the names of agents among those that `to` may mean, case-folded; None: each entry is a name.
     """
-    payload, reply_to = rest.get("payload"), rest.get("reply_to")
+    payload, reply_to, choice = rest.get("payload"), rest.get("reply_to"), rest.get("choice")
     within = clean_span(value, "ack_within") if (value := rest.get("ack_within")) else None
     return MessageFields(
-        text=_clean_text(text, caller),
+        text=_clean_text(text if choice is None else text or choice, caller),
         to=_clean_recipients(rest.get("to"), known, caller),
         type=clean_choice(rest.get("type", MessageType.INFO), MessageType, "type"),
         priority=clean_choice(rest.get("priority", Priority.MEDIUM), Priority, "priority"),
         payload=None if payload is None else clean_json(payload, "payload", caller),
         reply_to=None if reply_to is None else clean_id(reply_to, "reply_to"),
+        choices=clean_choices(rest.get("choices"), caller),
+        choice=_clean_choice(choice, reply_to, caller),
         ack=rest.get("ack", False) or within is not None,
         ack_within=within,
     )
@@ -110,6 +118,16 @@ def clean_span(value: str, name: str) -> timedelta:
             hint='Use "30m", "2h" or "3d"; at most 30 days.',
         )
     return span
+
+
+def _clean_choice(choice: str | None, reply_to: int | None, caller: Caller) -> str | None:
+    if choice is None or reply_to is not None:
+        return None if choice is None else clean_text(choice, "choice", caller)
+    raise InvalidInput(
+        "choice answers a message: name it in reply_to.",
+        missing=["reply_to"],
+        hint="To offer answers, give `choices`.",
+    )
 
 
 def _clean_text(value: str, caller: Caller) -> str:

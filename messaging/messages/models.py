@@ -5,12 +5,15 @@ from datetime import datetime
 from typing import Any
 
 from django.db import models
+from django.db.models import Value
 from django.utils import timezone
 
 from ctxhub.core.kit.lengths import SESSION_NAME_LENGTH
 from ctxhub.core.kit.models import ProjectRow, saved_with
 from ctxhub.core.kit.priority import Priority
 from ctxhub.core.models import Agent
+
+CHOICE_LENGTH = 60
 
 
 class MessageType(models.IntegerChoices):
@@ -33,6 +36,7 @@ class Message(ProjectRow):
     """`thread` is the first message of its thread, null on the first itself.
 
     `thread` has no foreign key constraint: retention removes messages, and a thread outlives its first one.
+    `choices`: the answers to choose from, `choice` the one that this reply takes, "" for none.
     `escalated`: the log says that it waits for too long. `claimed_session`: the session of `claimed_by` that
     holds a request, "" for none; `claimed_made_up`: a process chose its name. Receipts (who has read and
     acknowledged a message) are in its deliveries, one for each recipient.
@@ -45,6 +49,8 @@ class Message(ProjectRow):
     priority = models.PositiveSmallIntegerField(choices=Priority, default=Priority.MEDIUM)
     text = models.TextField()
     payload = models.JSONField(null=True, blank=True)
+    choices = models.JSONField(default=list, db_default=Value([], models.JSONField()), blank=True)
+    choice = models.CharField(max_length=CHOICE_LENGTH, blank=True, default="", db_default="")
     thread = models.ForeignKey(
         "self",
         null=True,

@@ -1,6 +1,6 @@
 """Reads messages, threads and receipts, and replies and results as links."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Annotated, Any, NotRequired
 
@@ -199,8 +199,8 @@ def read_receipts(deliveries: QuerySet[Delivery]) -> Iterator[Receipt]:
 
 
 THREAD_COLUMNS = (
-    *("id", "from", "to", "type", "priority", "text", "payload", "reply_to", "ack", "state", "by"),
-    *("result_refs", "at"),
+    *("id", "from", "to", "type", "priority", "text", "payload", "choices", "choice", "reply_to", "ack"),
+    *("state", "by", "result_refs", "at"),
 )
 RECEIPT_COLUMNS = ("agent", "read", "owes", "read_at", "acked_at")
 
@@ -218,6 +218,8 @@ class Message(Sender):
     priority: Annotated[str, one_of(*Priority.labels)]
     text: str
     payload: NotRequired[Annotated[Any, About("Any JSON.", {"nullable": True})]]
+    choices: NotRequired[Annotated[list[str], About("Answers to choose from.")]]
+    choice: NotRequired[Annotated[str, About("Which of the choices this reply takes.")]]
     ack: NotRequired[bool | None]
     at: Time
 
@@ -269,22 +271,20 @@ def message_item(message: MessageRow, now: datetime | None = None) -> dict[str, 
     }
     if message.payload is not None:
         item["payload"] = message.payload
-    if message.reply_to_id is not None:
-        item["reply_to"] = message.reply_to_id
-    if message.ack:
-        item["ack"] = True
-    if message.ack_due_at:
-        item["ack_due"] = format_time(message.ack_due_at)
-    if state := message.state_label(now):
-        item["state"] = state
     is_held = message.is_held(now)
-    if message.claimed_by is not None and (is_held or message.state == RequestState.DONE):
-        item["by"] = message.claimed_by
-    if is_held and message.claimed_until:
-        item["claimed_until"] = format_time(message.claimed_until)
-    if message.result_refs:
-        item["result_refs"] = list(message.result_refs)
-    return dict(item)
+    is_told_by_whom = is_held or message.state == RequestState.DONE
+    others: Mapping[str, Any] = {
+        "choices": list(message.choices),
+        "choice": message.choice,
+        "reply_to": message.reply_to_id,
+        "ack": message.ack,
+        "ack_due": message.ack_due_at and format_time(message.ack_due_at),
+        "state": message.state_label(now),
+        "by": message.claimed_by if is_told_by_whom else None,
+        "claimed_until": format_time(message.claimed_until) if is_held and message.claimed_until else None,
+        "result_refs": list(message.result_refs),
+    }
+    return {**item, **{name: value for name, value in others.items() if value}}
 
 
 def find_thread(project_id: int, root: int, *, limit: int, after: int = 0) -> list[MessageRow]:

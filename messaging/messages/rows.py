@@ -25,6 +25,8 @@ class MessageRow(BareRow):
     to_everyone: bool
     text: str
     payload: Any = None
+    choices: Sequence[str] = ()
+    choice: str = ""
     type: int
     priority: int
     thread_id: int | None = None
@@ -92,7 +94,7 @@ MESSAGES = Table(Message, MessageRow, computed={"to": Computed(_recipients, read
 # The columns that inboxes read, and those that threads read.
 IN_INBOX = (
     *("id", "sender", "sender_id", "to", "to_everyone", "text", "payload", "type", "priority", "thread_id"),
-    *("state", "claimed_until", "created_at"),
+    *("choices", "choice", "state", "claimed_until", "created_at"),
 )
 IN_THREAD = (*IN_INBOX, "reply_to_id", "ack", "ack_due_at", "ack_overdue", "claimed_by", "result_refs")
 

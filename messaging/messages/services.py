@@ -1,6 +1,7 @@
 """Sends messages, and marks them as read or acknowledged for each recipient. Nothing else creates them."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Annotated, Any, NotRequired, Unpack
@@ -18,6 +19,7 @@ from ctxhub.core.kit.transactions import write_transaction
 from ctxhub.core.vocabulary.names import register_agent
 from ctxhub.toolbox.argument_types import About
 from ctxhub.toolbox.batch_writes import BatchAnswer, Items, write_batch
+from messaging.messages.choices import choice_taken
 from messaging.messages.deliveries import addressed_to, known_names, mark_acked, mark_read, mark_some_read
 from messaging.messages.history import HISTORY, record_changes
 from messaging.messages.inputs import MessageArguments, MessageFields, clean_ids, clean_message
@@ -49,12 +51,14 @@ Recipients = Sequence[str] | None
 # -- Services --------------------------------------------------------------------------------------
 
 
-def send_message(*, caller: Caller, text: str, **rest: Unpack[MessageArguments]) -> SendAnswer:
+def send_message(*, caller: Caller, text: str = "", **rest: Unpack[MessageArguments]) -> SendAnswer:
     """Send a message to some agents, or to everyone in the project.
 
     A reply (`reply_to`) joins the thread of the message it answers; without `to` it goes to that message's
-    sender, or, if the caller sent it, to its recipients. `ack_within` ("2h") implies `ack`. Raises NotFound
-    for an unknown `reply_to`. `unknown` in the answer lists names that no agent of the project has had; the
+    sender, or, if the caller sent it, to its recipients. It takes one of the `choices` of that message by
+    `choice`, which is its text if there is none, or by a text that is one of them. `ack_within` ("2h") implies
+    `ack`. Raises NotFound for an unknown `reply_to`, and InvalidInput for a `choice` that was not offered.
+    `unknown` in the answer lists names that no agent of the project has had; the
     message is delivered to them all the same.
     """
     known = find_known_names(caller.project_id, rest.get("to") or ())
@@ -90,14 +94,24 @@ def _send(caller: Caller, items: Sequence[MessageFields]) -> list[Outcome]:
     at = clock.now()
     replied = [fields.reply_to for fields in items if fields.reply_to]
     answered = MESSAGES.read(caller.project_id, list(dict.fromkeys(replied)))
-    sendable = [fields for fields in items if fields.reply_to is None or fields.reply_to in answered]
+    checked = [_with_choice(fields, answered) for fields in items]
+    sendable = [fields for fields in checked if not isinstance(fields, CtxhubError)]
     written = iter(_write(caller, sendable, answered, at) if sendable else ())
-    return [
-        next(written)
-        if fields.reply_to is None or fields.reply_to in answered
-        else unknown_message(fields.reply_to)
-        for fields in items
-    ]
+    return [fields if isinstance(fields, CtxhubError) else next(written) for fields in checked]
+
+
+def _with_choice(
+    fields: MessageFields, answered: Mapping[int, MessageRow]
+) -> MessageFields | NotFound | InvalidInput:
+    """The fields of a reply with the choice that it takes, or why it cannot be sent."""
+    if fields.reply_to is None:
+        return fields
+    if (question := answered.get(fields.reply_to)) is None:
+        return unknown_message(fields.reply_to)
+    try:
+        return replace(fields, choice=choice_taken(fields.choice, fields.text, question.choices))
+    except InvalidInput as error:
+        return error
 
 
 def _write(
@@ -151,6 +165,8 @@ def _new_message(
         priority=fields.priority.value,
         text=fields.text,
         payload=fields.payload,
+        choices=fields.choices,
+        choice=fields.choice or "",
         thread_id=answered[fields.reply_to].thread if fields.reply_to else fields.thread,
         reply_to_id=fields.reply_to,
         ack=fields.ack,

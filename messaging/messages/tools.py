@@ -42,7 +42,7 @@ from messaging.messages.services import (
 tool(
     "message",
     "Mail between agents; requests that one claims.",
-    otherwise=[({"text"}, "send"), (set(), "inbox")],
+    otherwise=[({"text"}, "send"), ({"choice"}, "send"), (set(), "inbox")],
 )
 
 UP_TO_200 = {"minItems": 1, "maxItems": MAX_LIMIT}
@@ -62,7 +62,7 @@ Minutes = Annotated[
 )
 def send(
     caller: Caller,
-    text: Annotated[str, About(schema=REQUIRED_TEXT)],
+    text: Annotated[str, About(schema=REQUIRED_TEXT)] | Unset = UNSET,
     **rest: Unpack[MessageArguments],
 ) -> services.SendAnswer:
     """Write to some agents, or to everyone: leave `to` out.
@@ -70,9 +70,10 @@ def send(
     A request is what one agent claims. `reply_to` joins the thread and answers its author, unless `to` says
     otherwise ([]: everyone). `ack` asks each recipient to acknowledge; `ack_within` ("2h") until when.
     `unknown` in the answer names recipients never seen here: check their spelling. "ada, ben" in `to` are two
-    agents, "@ada" is ada. `payload`: any JSON.
+    agents, "@ada" is ada. `payload`: any JSON. `choices`: answers to choose from; a reply takes one as its
+    `choice`.
     """
-    return services.send_message(caller=caller, text=text, **rest)
+    return services.send_message(caller=caller, text=if_set(text, ""), **rest)
 
 
 @action(

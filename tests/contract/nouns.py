@@ -275,6 +275,7 @@ MESSAGE = Contract(
         "type": "request",
         "priority": "high",
         "payload": {"branch": "main"},
+        "choices": ["Revert it", "Wait"],
         "ack": True,
         "ack_within": "2h",
     },
@@ -285,7 +286,7 @@ MESSAGE = Contract(
     stored={"ack_within": None},
     acts=("claim", "done"),
     of_the_hub=(
-        *("sender", "reply_to", "thread", "to_everyone", "ack_due_at", "ack_overdue", "escalated"),
+        *("sender", "reply_to", "choice", "thread", "to_everyone", "ack_due_at", "ack_overdue", "escalated"),
         *("state", "claimed_by", "claimed_session", "claimed_made_up", "claimed_until"),
         *("done_at", "result_refs"),
     ),

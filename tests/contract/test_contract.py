@@ -60,6 +60,7 @@ def test_one_agent_writes_and_another_reads(noun: Contract, ada: Face, ben: Face
         "expected_version",
         "numeric",
         "reply_to",
+        "choice",
         *noun.of_the_noun,
     }
     name = made(ada, noun, noun.everything, needed)
