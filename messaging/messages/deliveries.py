@@ -10,6 +10,7 @@ from ctxhub.core.kit.pages import Condition
 from messaging.messages.rows import MessageRow
 
 _COLUMNS = ("project_id", "message_id", "name", "folded", "type", "state", "priority", "at", "owed")
+_NAMED = (*_COLUMNS, "to_people")
 
 OWED_BY_SEEN_WITHIN_DAYS = 7
 
@@ -25,13 +26,14 @@ def deliver(project_id: int, messages: Sequence[MessageRow]) -> None:
     named = [
         (
             *(project_id, each.id, name, name.casefold(), each.type, each.state, each.priority),
-            *(sql.stored_time(each.created_at), True),
+            *(sql.stored_time(each.created_at), True, to_people),
         )
         for each in messages
-        for name in each.to or ()
+        for names, to_people in ((each.to or (), False), (each.people, True))
+        for name in names
     ]
     if named:
-        sql.insert("messaging_delivery", _COLUMNS, named)
+        sql.insert("messaging_delivery", _NAMED, named)
     if everyone := [each.id for each in messages if each.to_everyone]:
         deliver_to_everyone(everyone)
 
@@ -115,6 +117,15 @@ def mark_acked(project_id: int, folded: str, message_ids: Sequence[int], at: dat
         WHERE project_id = %s AND folded = %s AND acked_at IS NULL AND {among} RETURNING message_id"""
     found = sql.rows(statement, [moment, moment, project_id, folded, *values])
     return sorted(message_id for (message_id,) in found)
+
+
+def take_for_people(project_id: int, message_id: int, folded: str) -> None:
+    """One of the people has answered: the others owe nothing any more."""
+    sql.execute(
+        """UPDATE messaging_delivery SET owed = %s
+        WHERE project_id = %s AND message_id = %s AND to_people AND folded <> %s""",
+        [False, project_id, message_id, folded],
+    )
 
 
 def addressed_to(project_id: int, folded: str, message_ids: Sequence[int]) -> set[int]:

@@ -32,7 +32,7 @@ def message_document(message: MessageRow) -> Document:
     return Document(
         object_id=message.id,
         ref=f"message:{message.id}",
-        title=f"{message.sender} to {_recipients(message.to)}",
+        title=f"{message.sender} to {_recipients(message.named_to)}",
         body="\n\n".join(_lines(message)),
         at=message.created_at,
         agent_id=message.sender_id,
@@ -75,8 +75,9 @@ class MessageHistory(History[MessageRow]):
     kind = "message"
     table = MESSAGES
     compared = (
-        *("type", "priority", "text", "payload", "to_everyone", "ack", "ack_due_at", "ack_overdue", "state"),
-        *("choices", "choice", "escalated", "claimed_by_id", "claimed_until", "done_at", "result_refs"),
+        *("type", "priority", "text", "payload", "to_everyone", "to_people", "ack", "ack_due_at"),
+        *("ack_overdue", "state", "choices", "choice", "escalated", "claimed_by_id", "claimed_until"),
+        *("done_at", "result_refs"),
     )
     shown = {Agent: "sender"}
 
@@ -181,7 +182,7 @@ def done_data(sender: str, refs: Sequence[str]) -> dict[str, Any]:
 
 
 def _sent_data(sent: MessageRow) -> dict[str, Any]:
-    addressed = {} if sent.to is None else {"to": list(sent.to)}
+    addressed = {} if sent.to is None else {"to": [*sent.to, *sent.people]}
     labels = {"type": sent.type_label, "priority": sent.priority_label}
     # The log outlives a message that is deleted because it contains a secret.
     is_secret = secrets.find_secret(sent.text) is not None

@@ -345,7 +345,7 @@ def unread_of(project_id: int, folded: Sequence[str]) -> dict[str, int]:
 
 def _row(message: MessageRow, to_ack: bool) -> list[Any]:
     return [
-        *(message.id, message.sender, message.to, message.type_label, message.priority_label),
+        *(message.id, message.sender, message.named_to, message.type_label, message.priority_label),
         *(message.text, message.payload, list(message.choices) or None, message.choice or None),
         *(message.thread, to_ack or None, format_time(message.created_at)),
     ]

@@ -15,8 +15,8 @@ from ctxhub.core.kit.inputs import MAX_LIMIT, clean_agent, clean_choice, clean_j
 from ctxhub.core.kit.limits import WORD
 from ctxhub.core.kit.priority import Priority
 from ctxhub.toolbox.argument_types import About, Agents, Default, IdOf, Json, Number, Says, Text, Word
-from messaging.messages.choices import Choice, Choices, clean_choices
 from messaging.models import MessageType
+from messaging.questions.choices import Choice, Choices, clean_choices
 
 LONGEST_ACK = timedelta(days=30)
 LARGEST_ID = 2**63 - 1
@@ -51,7 +51,8 @@ class MessageArguments(TypedDict, total=False):
 
 @frozen
 class MessageFields:
-    """Validated fields. `to`: names without the sender's own; None: not given, (): everyone.
+    """Validated fields. `to`: names without the sender's own; None: not given, (): everyone, unless it goes
+    `to_people`.
 
     `choice`: as it was given, then one of the choices of the message it answers, "" for none.
     `thread`: the one that it joins though it is no reply.
@@ -68,6 +69,7 @@ class MessageFields:
     ack: bool = False
     ack_within: timedelta | None = None
     thread: int | None = None
+    to_people: bool = False
 
 
 def clean_message(
@@ -79,9 +81,11 @@ def clean_message(
     """
     payload, reply_to, choice = rest.get("payload"), rest.get("reply_to"), rest.get("choice")
     within = clean_span(value, "ack_within") if (value := rest.get("ack_within")) else None
+    to, to_people = _clean_recipients(rest.get("to"), known, caller)
     return MessageFields(
         text=_clean_text(text if choice is None else text or choice, caller),
-        to=_clean_recipients(rest.get("to"), known, caller),
+        to=to,
+        to_people=to_people,
         type=clean_choice(rest.get("type", MessageType.INFO), MessageType, "type"),
         priority=clean_choice(rest.get("priority", Priority.MEDIUM), Priority, "priority"),
         payload=None if payload is None else clean_json(payload, "payload", caller),
@@ -139,18 +143,22 @@ def _clean_text(value: str, caller: Caller) -> str:
 
 def _clean_recipients(
     value: Sequence[str] | None, known: Collection[str] | None, caller: Caller
-) -> Sequence[str] | None:
+) -> tuple[Sequence[str] | None, bool]:
+    """The names, and whether it goes to the people, too."""
     if value is None:
-        return None
+        return None, False
     meant = value if known is None else _meant(value, known)
+    named = [name for name in meant if known is None or not means_people(name, known)]
+    to_people = len(named) < len(meant)
+    meant = named
     names = [clean_agent(name, f"to[{index}]") for index, name in enumerate(clean_names(meant, "to"))]
     others = [name for name in names if name.casefold() != caller.agent.casefold()]
-    if names and not others:
+    if names and not others and not to_people:
         raise InvalidInput(
             "to names nobody but you, and your own messages are not in your inbox.",
             hint="Name another agent, or leave `to` out for everyone.",
         )
-    return tuple(others)
+    return tuple(others), to_people
 
 
 def _meant(value: Sequence[str], known: Collection[str]) -> list[str]:
@@ -160,10 +168,5 @@ def _meant(value: Sequence[str], known: Collection[str]) -> list[str]:
             raise InvalidInput(
                 f"to: no agent is called {shown(name)}.",
                 hint="Leave `to` out for everyone; in a reply, `to` is [] for everyone.",
-            )
-        if means_people(name, known):
-            raise InvalidInput(
-                f"to: no agent is called {shown(name)}.",
-                hint='Name a person by their username: "to": ["grace"]. hub agents lists who is here.',
             )
     return names

@@ -36,7 +36,8 @@ class Message(ProjectRow):
     """`thread` is the first message of its thread, null on the first itself.
 
     `thread` has no foreign key constraint: retention removes messages, and a thread outlives its first one.
-    `choices`: the answers to choose from, `choice` the one that this reply takes, "" for none.
+    `to_people`: any of the people may answer it; they have deliveries by name, and `claimed_by` is the first
+    who did. `choices`: the answers to choose from, `choice` the one that this reply takes, "" for none.
     `escalated`: the log says that it waits for too long. `claimed_session`: the session of `claimed_by` that
     holds a request, "" for none; `claimed_made_up`: a process chose its name. Receipts (who has read and
     acknowledged a message) are in its deliveries, one for each recipient.
@@ -64,6 +65,7 @@ class Message(ProjectRow):
         "self", null=True, blank=True, on_delete=models.SET_NULL, related_name="replies", db_index=False
     )
     to_everyone = models.BooleanField(default=True)
+    to_people = models.BooleanField(default=False, db_default=False)
     ack = models.BooleanField(default=False, help_text="Each recipient is to acknowledge it.")
     ack_due_at = models.DateTimeField(null=True, blank=True)
     ack_overdue = models.BooleanField(default=False)
@@ -160,8 +162,9 @@ def owes(
 class Delivery(ProjectRow):
     """The recipient is stored by name: addressing a name creates no agent. An agent reads what has its name.
 
-    `owed`: the recipient is to read it if it is urgent, and to acknowledge it if that is asked. A message to
-    everyone is not owed by agents that were not seen in the week before it; see deliveries.py.
+    `to_people`: the recipient is one of the people, whom the message does not name. `owed`: the recipient is
+    to read it if it is urgent, and to acknowledge it if that is asked. A message to everyone is not owed by
+    agents that were not seen in the week before it; see deliveries.py.
     Type, state, priority and time are copied from the message, so that an inbox is one index scan.
     """
 
@@ -173,6 +176,7 @@ class Delivery(ProjectRow):
     priority = models.PositiveSmallIntegerField(choices=Priority)
     at = models.DateTimeField()
     owed = models.BooleanField(default=True, db_default=True)
+    to_people = models.BooleanField(default=False, db_default=False)
     read_at = models.DateTimeField(null=True, blank=True)
     acked_at = models.DateTimeField(null=True, blank=True)
 

@@ -262,7 +262,7 @@ def message_item(message: MessageRow, now: datetime | None = None) -> dict[str, 
     item: WholeMessage = {
         "id": message.id,
         "from": message.sender,
-        "to": None if message.to is None else list(message.to),
+        "to": message.named_to,
         "type": message.type_label,
         "priority": message.priority_label,
         "text": message.text,
@@ -272,7 +272,7 @@ def message_item(message: MessageRow, now: datetime | None = None) -> dict[str, 
     if message.payload is not None:
         item["payload"] = message.payload
     is_held = message.is_held(now)
-    is_told_by_whom = is_held or message.state == RequestState.DONE
+    is_told_by_whom = is_held or message.state == RequestState.DONE or not message.is_request
     others: Mapping[str, Any] = {
         "choices": list(message.choices),
         "choice": message.choice,

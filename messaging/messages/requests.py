@@ -25,7 +25,13 @@ from ctxhub.core.text.secrets import find_secret
 from ctxhub.core.text.sentences import in_one_line, shortened
 from ctxhub.core.vocabulary.names import register_agent
 from ctxhub.toolbox.argument_types import About
-from messaging.messages.deliveries import addressed_to, copy_to_deliveries, insert_results, mark_read
+from messaging.messages.deliveries import (
+    addressed_to,
+    copy_to_deliveries,
+    insert_results,
+    mark_read,
+    take_for_people,
+)
 from messaging.messages.history import claim_data, done_data, record_changes
 from messaging.messages.inputs import MessageFields, clean_id
 from messaging.messages.queries import get_message, message_item
@@ -175,6 +181,7 @@ def claim_request(
             claimed_made_up=speaker.holder.made_up,
             claimed_until=until,
         )
+        take_for_people(caller.project_id, row_id, caller.agent.casefold())
         mark_read(caller.project_id, caller.agent.casefold(), [row_id], at)
         claimed = (row_id, "claimed", claim_data(message.sender, until))
         record_changes(project_id=caller.project_id, agent_id=agent_id, changes=[claimed], at=at)
@@ -205,6 +212,7 @@ def finish_request(
         _update(caller, message, state=state, claimed_by_id=agent_id, done_at=at, result_refs=refs)
         if refs:
             insert_results(caller.project_id, {message_id: refs})
+        take_for_people(caller.project_id, message_id, caller.agent.casefold())
         mark_read(caller.project_id, caller.agent.casefold(), [message_id], at)
         done = (message_id, "done", done_data(message.sender, refs))
         record_changes(project_id=caller.project_id, agent_id=agent_id, changes=[done], at=at)

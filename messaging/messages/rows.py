@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
+from ctxhub.core.accounts.named_agents import PEOPLE
 from ctxhub.core.kit import sql
 from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.kit.holder import Holder
@@ -17,12 +18,15 @@ PRIORITY_LABELS = {int(value): str(label) for value, label in Priority.choices}
 
 @frozen(kw_only=True)
 class MessageRow(BareRow):
-    """`to`: the names of the recipients, None for everyone. `claimed_by` holds or has done a request."""
+    """`to`: the names of the recipients, None for everyone; `people`: of the people whom it does not name, if
+    it is `to_people`. `claimed_by` holds or has done a request."""
 
     sender: str
     sender_id: int
     to: Sequence[str] | None = ()
+    people: Sequence[str] = ()
     to_everyone: bool
+    to_people: bool = False
     text: str
     payload: Any = None
     choices: Sequence[str] = ()
@@ -49,6 +53,11 @@ class MessageRow(BareRow):
     def thread(self) -> int:
         """The id of the first message of its thread."""
         return self.thread_id or self.id
+
+    @property
+    def named_to(self) -> list[str] | None:
+        """The recipients as a call names them."""
+        return None if self.to is None else [*((PEOPLE,) if self.to_people else ()), *self.to]
 
     @property
     def type_label(self) -> str:
@@ -80,21 +89,36 @@ class MessageRow(BareRow):
         return str(RequestState.OPEN.label if is_expired else RequestState(self.state).label)
 
 
+def _names(condition: str) -> str:
+    names = f"SELECT {sql.json_list('r.name')} FROM messaging_delivery r WHERE r.message_id = d.id"
+    return f"coalesce(({names} AND {condition}), '[]')"
+
+
 def _recipients() -> str:
-    names = f"(SELECT {sql.json_list('r.name')} FROM messaging_delivery r WHERE r.message_id = d.id)"
-    return f"CASE WHEN d.to_everyone THEN NULL ELSE coalesce({names}, '[]') END"
+    return f"CASE WHEN d.to_everyone THEN NULL ELSE {_names('NOT r.to_people')} END"
+
+
+def _people() -> str:
+    return f"CASE WHEN d.to_people THEN {_names('r.to_people')} ELSE '[]' END"
 
 
 def _read_recipients(names: Any) -> list[str] | None:
     return None if names is None else sorted(sql.read_json(names), key=str.casefold)
 
 
-MESSAGES = Table(Message, MessageRow, computed={"to": Computed(_recipients, read=_read_recipients)})
+MESSAGES = Table(
+    Message,
+    MessageRow,
+    computed={
+        "to": Computed(_recipients, read=_read_recipients),
+        "people": Computed(_people, read=lambda names: _read_recipients(names) or []),
+    },
+)
 
 # The columns that inboxes read, and those that threads read.
 IN_INBOX = (
-    *("id", "sender", "sender_id", "to", "to_everyone", "text", "payload", "type", "priority", "thread_id"),
-    *("choices", "choice", "state", "claimed_until", "created_at"),
+    *("id", "sender", "sender_id", "to", "to_everyone", "to_people", "text", "payload", "type", "priority"),
+    *("thread_id", "choices", "choice", "state", "claimed_until", "created_at"),
 )
 IN_THREAD = (*IN_INBOX, "reply_to_id", "ack", "ack_due_at", "ack_overdue", "claimed_by", "result_refs")
 

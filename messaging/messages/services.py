@@ -4,28 +4,30 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
-from typing import Annotated, Any, NotRequired, Unpack
+from typing import Annotated, Any, NamedTuple, NotRequired, Unpack
 
 # pydantic writes the answer's schema, and wants this TypedDict before Python 3.12.
 from typing_extensions import TypedDict
 
 from ctxhub.core.accounts.agents import is_registered, register_without_waiting
 from ctxhub.core.accounts.named_agents import find_known_names
+from ctxhub.core.accounts.people import people_of
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import Caller, may_read
-from ctxhub.core.kit.errors import CtxhubError, InvalidInput, NotFound
+from ctxhub.core.kit.errors import Conflict, CtxhubError, InvalidInput, NotFound
 from ctxhub.core.kit.tool_names import operation
 from ctxhub.core.kit.transactions import write_transaction
 from ctxhub.core.vocabulary.names import register_agent
 from ctxhub.toolbox.argument_types import About
 from ctxhub.toolbox.batch_writes import BatchAnswer, Items, write_batch
-from messaging.messages.choices import choice_taken
 from messaging.messages.deliveries import addressed_to, known_names, mark_acked, mark_read, mark_some_read
 from messaging.messages.history import HISTORY, record_changes
 from messaging.messages.inputs import MessageArguments, MessageFields, clean_ids, clean_message
 from messaging.messages.queries import unknown_message
 from messaging.messages.rows import MESSAGES, MessageRow
 from messaging.models import MessageType, RequestState
+from messaging.questions.choices import choice_taken
+from messaging.questions.for_people import already_answered, is_taken_by_another, take
 
 
 def open_mailbox(caller: Caller) -> bool:
@@ -45,8 +47,6 @@ class SendAnswer(TypedDict):
 
 
 Outcome = SendAnswer | CtxhubError
-Recipients = Sequence[str] | None
-"""Names; None is everyone."""
 
 # -- Services --------------------------------------------------------------------------------------
 
@@ -56,10 +56,10 @@ def send_message(*, caller: Caller, text: str = "", **rest: Unpack[MessageArgume
 
     A reply (`reply_to`) joins the thread of the message it answers; without `to` it goes to that message's
     sender, or, if the caller sent it, to its recipients. It takes one of the `choices` of that message by
-    `choice`, which is its text if there is none, or by a text that is one of them. `ack_within` ("2h") implies
-    `ack`. Raises NotFound for an unknown `reply_to`, and InvalidInput for a `choice` that was not offered.
-    `unknown` in the answer lists names that no agent of the project has had; the
-    message is delivered to them all the same.
+    `choice`, which is its text if there is none, or by a text that is one of them. `ack_within` ("2h")
+    implies `ack`. Raises NotFound for an unknown `reply_to`, and InvalidInput for a `choice` that was not
+    offered. `unknown` in the answer lists names that no agent of the project has had; the message is
+    delivered to them all the same.
     """
     known = find_known_names(caller.project_id, rest.get("to") or ())
     fields = clean_message(caller, text=text, known=known, **rest)
@@ -94,72 +94,113 @@ def _send(caller: Caller, items: Sequence[MessageFields]) -> list[Outcome]:
     at = clock.now()
     replied = [fields.reply_to for fields in items if fields.reply_to]
     answered = MESSAGES.read(caller.project_id, list(dict.fromkeys(replied)))
-    checked = [_with_choice(fields, answered) for fields in items]
+    is_for_people = any(fields.to_people for fields in items) or any(
+        row.to_people for row in answered.values()
+    )
+    people = people_of(caller.project_id) if is_for_people else []
+    checked = [_checked(fields, answered, caller.agent, people) for fields in items]
     sendable = [fields for fields in checked if not isinstance(fields, CtxhubError)]
-    written = iter(_write(caller, sendable, answered, at) if sendable else ())
+    written = iter(_write(caller, sendable, answered, people, at) if sendable else ())
     return [fields if isinstance(fields, CtxhubError) else next(written) for fields in checked]
 
 
-def _with_choice(
-    fields: MessageFields, answered: Mapping[int, MessageRow]
-) -> MessageFields | NotFound | InvalidInput:
+def _checked(
+    fields: MessageFields, answered: Mapping[int, MessageRow], own: str, people: Sequence[str]
+) -> MessageFields | NotFound | InvalidInput | Conflict:
     """The fields of a reply with the choice that it takes, or why it cannot be sent."""
+    if fields.to_people and not fields.to and {*map(str.casefold, people)} <= {own.casefold()}:
+        return InvalidInput("to: this project has no people but you.", hint="hub agents lists who is here.")
     if fields.reply_to is None:
         return fields
     if (question := answered.get(fields.reply_to)) is None:
         return unknown_message(fields.reply_to)
     try:
-        return replace(fields, choice=choice_taken(fields.choice, fields.text, question.choices))
+        taken = choice_taken(fields.choice, fields.text, question.choices)
     except InvalidInput as error:
         return error
+    if taken and is_taken_by_another(question, own):
+        return already_answered(question)
+    return replace(fields, choice=taken)
 
 
 def _write(
-    caller: Caller, items: Sequence[MessageFields], answered: Mapping[int, MessageRow], at: datetime
+    caller: Caller,
+    items: Sequence[MessageFields],
+    answered: Mapping[int, MessageRow],
+    people: Sequence[str],
+    at: datetime,
 ) -> list[SendAnswer]:
     """Write the messages. Their times differ by a microsecond, so that an inbox keeps their order."""
     agent_id = register_agent(caller, at)
     addressed = [_addressed(fields, answered, caller.agent) for fields in items]
-    recipient_names = [name for names in addressed for name in names or ()]
+    recipient_names = [name for each in addressed for name in each.to or ()]
     known = known_names(caller.project_id, [caller.agent, *recipient_names])
     sender = known[caller.agent.casefold()]
     new = [
         _new_message(
-            fields, answered, (agent_id, sender), _spelled(names, known), at + timedelta(microseconds=n)
+            fields,
+            answered,
+            (agent_id, sender),
+            each.spelled(known).with_people(people, sender),
+            at + timedelta(microseconds=n),
         )
-        for n, (fields, names) in enumerate(zip(items, addressed, strict=True))
+        for n, (fields, each) in enumerate(zip(items, addressed, strict=True))
     ]
     rows = MESSAGES.insert(caller.project_id, new)
     changes = [HISTORY.change(None, row) for row in rows]
     HISTORY.record(project_id=caller.project_id, agent_id=agent_id, changes=changes, at=at)
+    for fields in items:
+        if fields.reply_to:
+            take(caller, agent_id, answered[fields.reply_to])
     return [_answer(row, known) for row in rows]
+
+
+class Recipients(NamedTuple):
+    """`to`: names, None for everyone; `people`: the others, if it goes to the people."""
+
+    to: Sequence[str] | None
+    to_people: bool = False
+    people: Sequence[str] = ()
+
+    def spelled(self, known: Mapping[str, str]) -> "Recipients":
+        if self.to is None:
+            return self
+        return self._replace(to=[known.get(name.casefold(), name) for name in self.to])
+
+    def with_people(self, names: Sequence[str], sender: str) -> "Recipients":
+        if not self.to_people:
+            return self
+        named = {name.casefold() for name in (sender, *(self.to or ()))}
+        return self._replace(people=[name for name in names if name.casefold() not in named])
 
 
 def _addressed(fields: MessageFields, answered: Mapping[int, MessageRow], own: str) -> Recipients:
     """The recipients given, or those that follow from the message it answers."""
+    if fields.to_people:
+        return Recipients(fields.to or (), to_people=True)
     if fields.to is not None or fields.reply_to is None:
-        return fields.to or None
+        return Recipients(fields.to or None)
     earlier = answered[fields.reply_to]
-    return earlier.to if earlier.sender.casefold() == own.casefold() else [earlier.sender]
-
-
-def _spelled(names: Recipients, known: Mapping[str, str]) -> Recipients:
-    return None if names is None else [known.get(name.casefold(), name) for name in names]
+    if earlier.sender.casefold() != own.casefold():
+        return Recipients([earlier.sender])
+    return Recipients(earlier.to, earlier.to_people)
 
 
 def _new_message(
     fields: MessageFields,
     answered: Mapping[int, MessageRow],
     sender: tuple[int, str],
-    to: Recipients,
+    recipients: Recipients,
     at: datetime,
 ) -> MessageRow:
     is_request = fields.type == MessageType.REQUEST
     return MessageRow(
         sender_id=sender[0],
         sender=sender[1],
-        to=to,
-        to_everyone=to is None,
+        to=recipients.to,
+        people=recipients.people,
+        to_everyone=recipients.to is None,
+        to_people=recipients.to_people,
         type=fields.type.value,
         state=(RequestState.OPEN if is_request else RequestState.NONE).value,
         priority=fields.priority.value,
@@ -176,7 +217,7 @@ def _new_message(
 
 
 def _answer(row: MessageRow, known: Mapping[str, str]) -> SendAnswer:
-    answer = SendAnswer(id=row.id, thread=row.thread, to=None if row.to is None else list(row.to))
+    answer = SendAnswer(id=row.id, thread=row.thread, to=row.named_to)
     if may_read() and (unknown := [name for name in row.to or () if name.casefold() not in known]):
         answer["unknown"] = unknown
     return answer
@@ -242,6 +283,8 @@ def acknowledge_messages(*, caller: Caller, ids: Sequence[int]) -> AckAnswer:
             mark_read(caller.project_id, folded, without_ack, at)
         with_ack = [message_id for message_id in wanted if found[message_id].ack]
         acked = mark_acked(caller.project_id, folded, with_ack, at) if with_ack else []
+        for message_id in acked:
+            take(caller, agent_id, found[message_id])
         changes = [(message_id, "acked", {"to": [found[message_id].sender]}) for message_id in acked]
         record_changes(project_id=caller.project_id, agent_id=agent_id, changes=changes, at=at)
     answer = AckAnswer(acked=len(acked))

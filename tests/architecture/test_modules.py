@@ -26,6 +26,7 @@ OTHERS = (
     ),
     *("sessions/briefs", "sessions/checks", "sessions/nudges", "sessions/given"),
     *("memory/statistics", "memory/suggestions", "memory/capture", "memory/grep", "memory/predictions"),
+    "messaging/questions",
 )
 MODULES = ("models", "rows", "queries", "history", "services", "tools", "api", "admin")
 MOST_MODULES, MOST_LINES = 14, 400

@@ -286,7 +286,17 @@ MESSAGE = Contract(
     stored={"ack_within": None},
     acts=("claim", "done"),
     of_the_hub=(
-        *("sender", "reply_to", "choice", "thread", "to_everyone", "ack_due_at", "ack_overdue", "escalated"),
+        *(
+            "sender",
+            "reply_to",
+            "choice",
+            "thread",
+            "to_everyone",
+            "to_people",
+            "ack_due_at",
+            "ack_overdue",
+            "escalated",
+        ),
         *("state", "claimed_by", "claimed_session", "claimed_made_up", "claimed_until"),
         *("done_at", "result_refs"),
     ),

@@ -122,12 +122,6 @@ def test_a_name_with_an_at_sign_is_the_name_without(eve: Caller, apollo: Project
     }
 
 
-def test_people_are_addressed_by_name(eve: Caller) -> None:
-    with pytest.raises(InvalidInput, match="no agent is called '@people'") as error:
-        send_message(caller=eve, text="x", to=["@people"])
-    assert "by their username" in error.value.hint
-
-
 @pytest.mark.parametrize(
     "junk", ["['ada'", "[ada, ben]", '{"ada": 1}', "{}", ",", "", " ; ", "'ada", "[[[", "null"]
 )

@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 from django.contrib.auth.models import AbstractBaseUser, AbstractUser, User
-from django.db.models import Q, QuerySet
+from django.db.models import Q, QuerySet, Value
 from django.dispatch import Signal
 from typing_extensions import TypedDict
 
@@ -82,6 +82,23 @@ def list_projects(projects: QuerySet[Project], *, limit: int = 20, cursor: str |
 def project_item(project: Project) -> dict[str, Any]:
     """A project as REST shows it."""
     return dict(NamedProject(slug=project.slug, name=project.name, created=format_time(project.created_at)))
+
+
+def people_of(project_id: int) -> list[str]:
+    """The names as which the people of a project act: its members, whatever their role.
+
+    Where it has none the superusers, who run the hub alone.
+    """
+    members = User.objects.filter(memberships__project=project_id, is_active=True)
+    superusers = User.objects.filter(is_superuser=True, is_active=True)
+    found = [
+        (username, superuser_only)
+        for username, superuser_only in members.annotate(alone=Value(False))
+        .values_list("username", "alone")
+        .union(superusers.annotate(alone=Value(True)).values_list("username", "alone"))
+    ]
+    is_alone = all(alone for _, alone in found)
+    return sorted({acting_name(username) for username, alone in found if alone == is_alone}, key=str.casefold)
 
 
 def is_superuser(user: object) -> bool:
