@@ -1,7 +1,7 @@
 """Base classes of REST views: authorization, arguments, pages, idempotency keys."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from contextlib import ExitStack, suppress
 from dataclasses import replace
 from typing import Any, ClassVar, TypeVar, cast
@@ -233,6 +233,7 @@ class ProjectViewSet(HubViewSet):
     """A view below `/api/v1/projects/{slug}/`: `self.caller` asks there, with the scope the action needs.
 
     `scopes` names it where the method does not: GET reads, DELETE is an administrator's, the rest writes.
+    `for_readers`: what a signed-in person who may read does some of, too; the service checks which.
     `item`: the stored object of an id or a name, which reads open and writes answer with; `named_by`: where
     the answer of a write has that id or name.
     """
@@ -240,6 +241,7 @@ class ProjectViewSet(HubViewSet):
     common_parameters = (AGENT.name, *HubViewSet.common_parameters)
     has_authors = True
     scopes: ClassVar[Mapping[str, str | None]] = {}
+    for_readers: ClassVar[Collection[str]] = ()
     named_by: ClassVar[str] = "id"
     item: ClassVar[Callable[..., dict[str, Any]]]
 
@@ -254,7 +256,8 @@ class ProjectViewSet(HubViewSet):
 
     def check_place(self, request: Request, **where: Any) -> None:
         self.caller = caller_in(request, where["slug"])
-        if scope := self.scope_of(self.action, request.method or ""):
+        scope = self.scope_of(self.action, request.method or "")
+        if scope and not (self.action in self.for_readers and self.caller.is_reader):
             self.caller.require(scope, f"{request.method} {request.path}")
         body = request.data if request.method in ("POST", "PUT", "PATCH") else None
         caller = in_session(speaking(self.caller, request, body=body), request)

@@ -29,7 +29,8 @@ class Action:
     """An operation of a tool. `doc` is its docstring: the first paragraph for lists, all of it for `help`.
 
     `quiet`: seldom used, so that the tool's description only names it. `counts_mail`: its answer has `mail`
-    itself, within its budget. `or_scope`: another scope that allows some of its calls.
+    itself, within its budget. `or_scope`: another scope that allows some of its calls. `for_readers`: a
+    signed-in person who may read makes some of its calls, too; it checks which.
     """
 
     tool: str
@@ -49,9 +50,12 @@ class Action:
     quiet: bool = False
     counts_mail: bool = False
     or_scope: str = ""
+    for_readers: bool = False
 
     def require_scope(self, caller: Caller, arguments: Mapping[str, Any]) -> None:
         """Raise NotAllowed unless the caller may make a call with these arguments."""
+        if self._is_for(caller):
+            return
         needed = self.scope_of(arguments)
         if needed != self.scope or not caller.may(self.or_scope):
             caller.require(needed, self.shown_name)
@@ -68,12 +72,15 @@ class Action:
 
     def is_usable_by(self, caller: Caller) -> bool:
         """Whether the caller may call it as it is, without saying `dry_run`."""
-        return any(map(caller.may, (self.scope, self.or_scope, self.scope_of({}))))
+        return self._is_for(caller) or any(map(caller.may, (self.scope, self.or_scope, self.scope_of({}))))
+
+    def _is_for(self, caller: Caller) -> bool:
+        return self.for_readers and caller.is_reader
 
     def writes_for(self, caller: Caller) -> bool:
         """Whether a call of the caller may write. An action that reads, too, writes only with WRITE."""
         scope = WRITE if self.scope == READ else self.scope
-        return self.writes and (caller.may(scope) or caller.may(self.or_scope))
+        return self.writes and (caller.may(scope) or caller.may(self.or_scope) or self._is_for(caller))
 
     @cached_property
     def call(self) -> str:
@@ -246,6 +253,7 @@ def action(
     idempotent: bool = False,
     dry_scope: str = "",
     or_scope: str = "",
+    for_readers: bool = False,
     takes_all_of: str = "",
     example: Mapping[str, Any] | None = None,
     also_known_as: Sequence[str] = (),
@@ -255,8 +263,9 @@ def action(
     """Register a typed function `(caller, ...)` as an operation of a declared tool.
 
     `takes_all_of`: another action of the tool whose arguments this one takes beside its own. `dry_scope`: the
-    scope of a dry run. `or_scope`: another one that allows some of its calls. `quiet`: the tool's description
-    names it without its arguments. `counts_mail`: the answer has `mail` itself.
+    scope of a dry run. `or_scope`: another one that allows some of its calls. `for_readers`: people who may
+    read alone make some of them, too. `quiet`: the tool's description names it without its arguments.
+    `counts_mail`: the answer has `mail` itself.
     """
 
     def register(function: FunctionT) -> FunctionT:
@@ -270,6 +279,7 @@ def action(
             idempotent=idempotent or not (writes or destroys),
             dry_scope=dry_scope,
             or_scope=or_scope,
+            for_readers=for_readers,
             example=example or {},
             also_known_as=tuple(also_known_as),
             answers=_answers_of(function.__annotations__.get("return")),

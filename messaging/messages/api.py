@@ -39,6 +39,7 @@ class Receipt(TypedDict):
 
 
 class MessageViewSet(ProjectViewSet):
+    for_readers = ("create",)
     instead = {
         **dict.fromkeys(
             ("PUT", "PATCH"), "A message does not change once it is sent: send another with `reply_to`."
@@ -81,6 +82,7 @@ class ReceiptViewSet(ProjectViewSet):
     """Reading and acknowledging, each for the agent that speaks."""
 
     has_authors = False
+    for_readers = ("read_many", "read", "ack")
 
     read_many = performs(
         takes("message", "read"), operation_id="read_messages", says="Mark messages as read, these or all."
@@ -102,6 +104,8 @@ class ReceiptViewSet(ProjectViewSet):
 
 class RequestViewSet(ProjectViewSet):
     """Requests: one agent claims each, and says when it is done."""
+
+    for_readers = ("claim_next", "claim", "done")
 
     claim_next = performs(
         takes(

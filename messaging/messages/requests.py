@@ -12,7 +12,7 @@ from ctxhub.core.accounts.live_sessions import note_session
 from ctxhub.core.accounts.speakers import Speaker, speaker_of
 from ctxhub.core.hub.refs import file_named, meanings_of, means_several
 from ctxhub.core.kit import clock, sql
-from ctxhub.core.kit.caller import READ, Caller, for_readers
+from ctxhub.core.kit.caller import ALL_SCOPES, READ, WRITE, Caller, for_readers
 from ctxhub.core.kit.clock import format_time
 from ctxhub.core.kit.errors import Conflict, InvalidInput
 from ctxhub.core.kit.holder import is_part
@@ -38,6 +38,7 @@ from messaging.messages.queries import get_message, message_item
 from messaging.messages.rows import MESSAGES, MessageRow
 from messaging.messages.services import not_addressed, send_checked
 from messaging.models import MessageType, RequestState
+from messaging.questions.answering import names, require_answerer
 
 
 def next_request(project_id: int, folded: str, now: datetime) -> int | None:
@@ -101,7 +102,8 @@ def tell_asker(caller: Caller, request: MessageRow, refs: Sequence[str]) -> None
     The caller is never who asked: nobody takes an own request.
     """
     send_checked(
-        caller,
+        # The hub tells it for who has only answered, too.
+        replace(caller, scopes=ALL_SCOPES),
         MessageFields(
             text=_text(request, refs),
             to=[request.sender],
@@ -154,6 +156,7 @@ def claim_request(
     holds it, or another session of this one that was heard of within 15 minutes, or if it is done; NotFound
     if it is not addressed to the caller's agent.
     """
+    require_answerer(caller, operation("message claim"))
     if following == (message_id is not None):
         raise InvalidInput("Give id, or next: true.", missing=[] if following else ["id"])
     wanted = None if message_id is None else clean_id(message_id, "id")
@@ -181,7 +184,8 @@ def claim_request(
             claimed_made_up=speaker.holder.made_up,
             claimed_until=until,
         )
-        take_for_people(caller.project_id, row_id, caller.agent.casefold())
+        if message.to_people:
+            take_for_people(caller.project_id, row_id, caller.agent.casefold())
         mark_read(caller.project_id, caller.agent.casefold(), [row_id], at)
         claimed = (row_id, "claimed", claim_data(message.sender, until))
         record_changes(project_id=caller.project_id, agent_id=agent_id, changes=[claimed], at=at)
@@ -197,6 +201,7 @@ def finish_request(
     message. A second call changes nothing. Raises Conflict while another agent's claim is valid, or if
     another agent has done it.
     """
+    require_answerer(caller, operation("message done"))
     message_id = clean_id(message_id, "id")
     refs = _clean_refs(caller, result_refs or ())
     with write_transaction(caller.project_id):
@@ -212,7 +217,8 @@ def finish_request(
         _update(caller, message, state=state, claimed_by_id=agent_id, done_at=at, result_refs=refs)
         if refs:
             insert_results(caller.project_id, {message_id: refs})
-        take_for_people(caller.project_id, message_id, caller.agent.casefold())
+        if message.to_people:
+            take_for_people(caller.project_id, message_id, caller.agent.casefold())
         mark_read(caller.project_id, caller.agent.casefold(), [message_id], at)
         done = (message_id, "done", done_data(message.sender, refs))
         record_changes(project_id=caller.project_id, agent_id=agent_id, changes=[done], at=at)
@@ -232,6 +238,8 @@ def _get_request(caller: Caller, message_id: int) -> MessageRow:
         raise InvalidInput(f"message {message_id} is your own.", hint="A request is for others to claim.")
     if not addressed_to(caller.project_id, caller.agent.casefold(), [message_id]):
         raise not_addressed(caller, [message_id])
+    if not names(message, caller.agent):
+        caller.require(WRITE, "Taking a request to everyone")
     if not message.is_request:
         raise InvalidInput(
             f"message {message_id} is no request, but of the type {message.type_label}.",

@@ -13,8 +13,8 @@ from ctxhub.core.accounts.agents import is_registered, register_without_waiting
 from ctxhub.core.accounts.named_agents import find_known_names
 from ctxhub.core.accounts.people import people_of
 from ctxhub.core.kit import clock
-from ctxhub.core.kit.caller import Caller, may_read
-from ctxhub.core.kit.errors import Conflict, CtxhubError, InvalidInput, NotFound
+from ctxhub.core.kit.caller import WRITE, Caller, may_read
+from ctxhub.core.kit.errors import CtxhubError, InvalidInput, NotAllowed, NotFound
 from ctxhub.core.kit.tool_names import operation
 from ctxhub.core.kit.transactions import write_transaction
 from ctxhub.core.vocabulary.names import register_agent
@@ -26,6 +26,7 @@ from messaging.messages.inputs import MessageArguments, MessageFields, clean_ids
 from messaging.messages.queries import unknown_message
 from messaging.messages.rows import MESSAGES, MessageRow
 from messaging.models import MessageType, RequestState
+from messaging.questions.answering import names, require_answerer
 from messaging.questions.choices import choice_taken
 from messaging.questions.for_people import already_answered, is_taken_by_another, take
 
@@ -61,6 +62,7 @@ def send_message(*, caller: Caller, text: str = "", **rest: Unpack[MessageArgume
     offered. `unknown` in the answer lists names that no agent of the project has had; the message is
     delivered to them all the same.
     """
+    require_answerer(caller, operation("message send"))
     known = find_known_names(caller.project_id, rest.get("to") or ())
     fields = clean_message(caller, text=text, known=known, **rest)
     with write_transaction(caller.project_id):
@@ -98,22 +100,27 @@ def _send(caller: Caller, items: Sequence[MessageFields]) -> list[Outcome]:
         row.to_people for row in answered.values()
     )
     people = people_of(caller.project_id) if is_for_people else []
-    checked = [_checked(fields, answered, caller.agent, people) for fields in items]
+    checked = [_checked(caller, fields, answered, people) for fields in items]
     sendable = [fields for fields in checked if not isinstance(fields, CtxhubError)]
     written = iter(_write(caller, sendable, answered, people, at) if sendable else ())
     return [fields if isinstance(fields, CtxhubError) else next(written) for fields in checked]
 
 
 def _checked(
-    fields: MessageFields, answered: Mapping[int, MessageRow], own: str, people: Sequence[str]
-) -> MessageFields | NotFound | InvalidInput | Conflict:
+    caller: Caller, fields: MessageFields, answered: Mapping[int, MessageRow], people: Sequence[str]
+) -> MessageFields | CtxhubError:
     """The fields of a reply with the choice that it takes, or why it cannot be sent."""
+    own = caller.agent
+    if not caller.may(WRITE) and (fields.reply_to is None or fields.to is not None or fields.to_people):
+        return _only_answers(caller)
     if fields.to_people and not fields.to and {*map(str.casefold, people)} <= {own.casefold()}:
         return InvalidInput("to: this project has no people but you.", hint="hub agents lists who is here.")
     if fields.reply_to is None:
         return fields
     if (question := answered.get(fields.reply_to)) is None:
         return unknown_message(fields.reply_to)
+    if not caller.may(WRITE) and not names(question, own):
+        return _only_answers(caller)
     try:
         taken = choice_taken(fields.choice, fields.text, question.choices)
     except InvalidInput as error:
@@ -121,6 +128,14 @@ def _checked(
     if taken and is_taken_by_another(question, own):
         return already_answered(question)
     return replace(fields, choice=taken)
+
+
+def _only_answers(caller: Caller) -> NotAllowed:
+    return NotAllowed(
+        f"{operation('message send')} needs the scope 'write', but for answers to what is addressed to you; "
+        f"yours: {', '.join(sorted(caller.scopes))}.",
+        hint="Reply, with `reply_to` and without `to`, to a message to your name or to @people.",
+    )
 
 
 def _write(
@@ -246,6 +261,7 @@ def read_messages_of(
 
     Messages to others are neither counted nor changed.
     """
+    require_answerer(caller, operation("message read"))
     if everything == (ids is not None):
         raise InvalidInput("Give ids, or all: true.", missing=[] if everything else ["ids"])
     wanted = None if ids is None else clean_ids(ids)
@@ -269,6 +285,7 @@ def acknowledge_messages(*, caller: Caller, ids: Sequence[int]) -> AckAnswer:
     Also marks them as read. Messages that ask for no acknowledgement are only marked as read, and the hint
     names them. Raises NotFound, with nothing written, if one is not addressed to the agent.
     """
+    require_answerer(caller, operation("message ack"))
     wanted = clean_ids(ids)
     folded = caller.agent.casefold()
     with write_transaction(caller.project_id):

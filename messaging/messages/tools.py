@@ -57,6 +57,7 @@ Minutes = Annotated[
     "message",
     "send",
     writes=True,
+    for_readers=True,
     example={"text": "The login tests fail on main.", "to": ["ben"], "type": "request", "priority": "high"},
     also_known_as=("send_message", "reply", "broadcast"),
 )
@@ -116,6 +117,7 @@ def inbox(caller: Caller, **filters: Unpack[InboxArguments]) -> Listing:
     "message",
     "read",
     writes=True,
+    for_readers=True,
     idempotent=True,
     example={"all": True},
     also_known_as=("mark_read", "mark_as_read"),
@@ -129,7 +131,15 @@ def read(
     return read_messages_of(caller=caller, ids=if_set(ids, None), everything=all)
 
 
-@action("message", "ack", writes=True, idempotent=True, example={"ids": [1]}, also_known_as=("acknowledge",))
+@action(
+    "message",
+    "ack",
+    writes=True,
+    for_readers=True,
+    idempotent=True,
+    example={"ids": [1]},
+    also_known_as=("acknowledge",),
+)
 def ack(caller: Caller, ids: Ids) -> AckAnswer:
     """Acknowledge messages: their author sees that you have."""
     return acknowledge_messages(caller=caller, ids=ids)
@@ -155,7 +165,14 @@ def status(
     return queries.list_receipts(caller.project_id, id, limit=limit, cursor=cursor)
 
 
-@action("message", "claim", writes=True, example={"next": True}, also_known_as=("claim_request", "take"))
+@action(
+    "message",
+    "claim",
+    writes=True,
+    for_readers=True,
+    example={"next": True},
+    also_known_as=("claim_request", "take"),
+)
 def claim(
     caller: Caller,
     id: Id | None = None,
@@ -174,6 +191,7 @@ def claim(
     "message",
     "done",
     writes=True,
+    for_readers=True,
     idempotent=True,
     example={"id": 1, "result_refs": ["decision:api/auth/method"]},
     also_known_as=("finish", "complete"),

@@ -84,6 +84,11 @@ class Caller:
     def may(self, scope: str) -> bool:
         return scope in self.scopes
 
+    @property
+    def is_reader(self) -> bool:
+        """A signed-in person who may read at least."""
+        return self.is_person and self.may(READ)
+
     def require(self, scope: str, doing: str) -> None:
         """Raise NotAllowed unless the caller has the scope."""
         if scope not in self.scopes:
