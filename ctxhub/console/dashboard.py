@@ -79,6 +79,8 @@ class ListUrl(Protocol):
 # Registered by apps. Each function gets the ids of the shown projects.
 inventory: list[Callable[[Sequence[int], ListUrl], Sequence[Amount]]] = []
 panels: list[Callable[[Sequence[int], ListUrl], Panel]] = []
+# What waits for the person: variables of ctxhub/for_you.html.
+for_you: list[Callable[[HttpRequest], dict[str, Any]]] = []
 
 
 def counting(rows: QuerySet[Any]) -> Subquery:
@@ -124,6 +126,7 @@ def live_context(request: HttpRequest) -> dict[str, Any]:
     return {
         "project": project,
         "projects": list(access.projects.values()),
+        **{name: value for part in for_you if events for name, value in part(request).items()},
         "needs": needs_of(reader, access) if events else None,
         "inventory": _inventory(project_ids, list_url) if events else [],
         "events": [(event, note_of(event.data)) for event in events],

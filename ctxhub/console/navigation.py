@@ -3,6 +3,7 @@
 Its links keep the chosen project.
 """
 
+from collections.abc import Callable
 from typing import Any
 
 from django.contrib import admin
@@ -15,6 +16,9 @@ from ctxhub.console.access import access_of, chosen_project, shown_project
 from ctxhub.console.filters import ProjectFilter
 from ctxhub.console.named_views import FOLDER, views_url
 from ctxhub.console.urls import in_project
+
+# Places of the person, below the overview. Apps append functions that make an item.
+own_places: list[Callable[[HttpRequest], dict[str, Any]]] = []
 
 GROUPS = ("Knowledge", "Activity", "Access", "Vocabulary")
 PROJECTS_OFFERED = 30
@@ -52,7 +56,7 @@ def sidebar(request: HttpRequest) -> list[dict[str, Any]]:
         "active": request.path.startswith(FOLDER),
     }
     shown = [{"title": group, "separator": True, "items": items} for group, items in groups.items() if items]
-    return [{"items": [overview, search, views]}, *shown]
+    return [{"items": [overview, *[make(request) for make in own_places], search, views]}, *shown]
 
 
 def switcher(request: HttpRequest) -> list[dict[str, Any]]:

@@ -1,5 +1,6 @@
 """Message admin: list, conversation and inbox pages, and a form to send messages."""
 
+from functools import partial
 from typing import Any
 
 from django.contrib import admin
@@ -46,6 +47,7 @@ from messaging.messages.pages import (
 from messaging.messages.queries import STATES, first_owing
 from messaging.messages.services import send_message
 from messaging.models import Delivery, Message, RequestState
+from messaging.questions.page import answer, for_you_page
 from messaging.retention import remind_agent
 
 UNACKED = Exists(Delivery.unscoped.filter(ACK_OWED, message=OuterRef("pk")))
@@ -225,6 +227,16 @@ class MessageAdmin(NounAdmin):
         return [
             path("inbox/<int:agent_id>/", inbox, name="messaging_message_inbox"),
             path("remind/", remind, name="messaging_message_remind"),
+            path(
+                "for-you/",
+                self.admin_site.admin_view(partial(for_you_page, self)),
+                name="messaging_message_for_you",
+            ),
+            path(
+                "for-you/answer/",
+                self.admin_site.admin_view(partial(answer, self)),
+                name="messaging_message_answer",
+            ),
             *super().get_urls(),
         ]
 

@@ -116,15 +116,26 @@ function replacePart(part, fresh) {
   if (focused) document.getElementById(focused)?.focus({ preventScroll: true });
 }
 
+// What somebody types is not taken from under their hands.
+const isTypedIn = (part) => [...part.querySelectorAll("textarea")].some((field) => field.value.trim());
+
+// How much waits for the person stands in the title of the tab, too.
+function tellCount() {
+  const count = document.querySelector("[data-count]")?.dataset.count;
+  const title = document.title.replace(/^\(\d+\) /, "");
+  document.title = count ? `(${count}) ${title}` : title;
+}
+
 async function renew(html) {
   const fresh = new DOMParser().parseFromString(html, "text/html");
   const renewed = [...document.querySelectorAll("[data-live]")].map(async (part) => {
     const other = fresh.getElementById(part.id);
-    if (other.innerHTML.trim() === part.innerHTML.trim()) return;
+    if (other.innerHTML.trim() === part.innerHTML.trim() || isTypedIn(part)) return;
     await whenLeft(part);
     replacePart(part, other);
   });
   await Promise.all(renewed);
+  tellCount();
 }
 
 // Returns how long to pause; 0 ends it, for a person who is signed out.
