@@ -11,6 +11,7 @@ from typing_extensions import TypedDict
 
 from ctxhub.core.accounts.agents import is_registered, register_without_waiting
 from ctxhub.core.accounts.named_agents import find_known_names
+from ctxhub.core.accounts.names_of_people import find_names_of_people, name_key
 from ctxhub.core.accounts.people import people_of
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import WRITE, Caller, may_read
@@ -167,7 +168,7 @@ def _write(
     for fields in items:
         if fields.reply_to:
             take(caller, agent_id, answered[fields.reply_to])
-    return [_answer(row, known) for row in rows]
+    return [_answer(caller.project_id, row, known) for row in rows]
 
 
 class Recipients(NamedTuple):
@@ -231,10 +232,12 @@ def _new_message(
     )
 
 
-def _answer(row: MessageRow, known: Mapping[str, str]) -> SendAnswer:
+def _answer(project_id: int, row: MessageRow, known: Mapping[str, str]) -> SendAnswer:
     answer = SendAnswer(id=row.id, thread=row.thread, to=row.named_to)
-    if may_read() and (unknown := [name for name in row.to or () if name.casefold() not in known]):
-        answer["unknown"] = unknown
+    unknown = [name for name in row.to or () if name.casefold() not in known] if may_read() else []
+    people = find_names_of_people(project_id) if unknown else ()
+    if strangers := [name for name in unknown if name_key(name) not in people]:
+        answer["unknown"] = strangers
     return answer
 
 

@@ -149,3 +149,8 @@ def test_over_mcp(ada_mcp: McpClient, people: dict[str, Caller]) -> None:
         "lin",
         "vi",
     ]
+
+
+def test_a_person_who_has_not_been_here_is_not_unknown(ada: Caller, people: dict[str, Caller]) -> None:
+    sent = send_message(caller=ada, text="Hello.", to=["Grace", "zoe"])
+    assert sent["unknown"] == ["zoe"]
