@@ -156,7 +156,7 @@ class MessageAdmin(NounAdmin):
     search_help_text = "Words of the text, or who wrote to whom"
     date_hierarchy = "created_at"
     fieldsets = (
-        (None, {"fields": ["text", "to"]}),
+        (None, {"fields": ["text", "to", "choices"]}),
         ("How it is sent", {"fields": [("type", "priority"), ("ack", "ack_within")]}),
     )
 

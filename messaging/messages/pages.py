@@ -9,7 +9,12 @@ from django import forms
 from django.contrib import messages as notices
 from django.db.models import Count, Q
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
-from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget, UnfoldBooleanSwitchWidget
+from unfold.widgets import (
+    UnfoldAdminSelectWidget,
+    UnfoldAdminTextareaWidget,
+    UnfoldAdminTextInputWidget,
+    UnfoldBooleanSwitchWidget,
+)
 
 from ctxhub.console.access import access_of
 from ctxhub.console.base import ProjectAdmin, person
@@ -61,10 +66,25 @@ class RecipientsField(NamesField):
         return [text.strip()] if text.strip() else []
 
 
+class ChoicesField(forms.CharField):
+    """Answers to choose from, one a line."""
+
+    def __init__(self, **options: Any) -> None:
+        widget = UnfoldAdminTextareaWidget(attrs={"rows": 3})
+        super().__init__(required=False, widget=widget, **options)
+
+    def clean(self, value: Any) -> list[str]:
+        return [line.strip() for line in super().clean(value).splitlines() if line.strip()]
+
+
 class MessageForm(ServiceForm):
     text = ProseField(rows=6)
     to = RecipientsField(
-        help_text="Agent names, separated by commas. Leave empty to write to everyone in the project."
+        help_text="Names of agents and people, separated by commas; @people are all people of the project."
+        " Leave empty to write to everyone in the project."
+    )
+    choices = ChoicesField(
+        help_text="Two to five short answers, one a line, of which the reply takes one. Or none."
     )
     type = _choice(list(map(str, MessageType.labels)), str(MessageType.INFO.label))
     priority = _choice(list(map(str, reversed(Priority.labels))), str(Priority.MEDIUM.label))
@@ -120,6 +140,7 @@ class Bubble:
     state: str | None
     is_own: bool
     own_receipt: Receipt | None
+    is_answered: bool
     agent_ids: Mapping[str, int]
 
     @property
@@ -130,11 +151,21 @@ class Bubble:
     @property
     def linked_to(self) -> Sequence[tuple[str, int | None]]:
         """The recipients by name, with their ids in the same way."""
-        return [(name, self.agent_ids.get(name.casefold())) for name in self.message.to or ()]
+        return [(name, self.agent_ids.get(name.casefold())) for name in self.message.named_to or ()]
 
     @property
     def by_id(self) -> int | None:
         return self.agent_ids.get((self.message.claimed_by or "").casefold())
+
+    @property
+    def is_named(self) -> bool:
+        """Whether it is addressed to the current user, by name or as one of the people."""
+        return self.own_receipt is not None and not self.message.to_everyone
+
+    @property
+    def is_to_choose(self) -> bool:
+        is_taken = self.message.to_people and self.message.claimed_by is not None
+        return bool(self.message.choices) and self.is_named and not self.is_answered and not is_taken
 
     @property
     def is_to_read(self) -> bool:
@@ -183,6 +214,7 @@ def conversation(project_id: int, message_id: int, *, own: str, after: int = 0) 
     written = {name.casefold() for row in shown for name in (row.claimed_by, *(row.to or ())) if name}
     agent_ids = ids_of_names(project_id, named | written)
     now = clock.now()
+    answered = {row.reply_to_id for row in shown if row.sender.casefold() == own.casefold()}
     bubbles = []
     for row in shown:
         recipients, read, acked = counts.get(row.id, (0, 0, 0))
@@ -196,6 +228,7 @@ def conversation(project_id: int, message_id: int, *, own: str, after: int = 0) 
                 state=row.state_label(now),
                 is_own=row.sender.casefold() == own.casefold(),
                 own_receipt=own_receipts.get(row.id),
+                is_answered=row.id in answered,
                 agent_ids=agent_ids,
             )
         )
@@ -205,11 +238,12 @@ def conversation(project_id: int, message_id: int, *, own: str, after: int = 0) 
 def thread_page(model_admin: ProjectAdmin, request: HttpRequest, message: Message) -> HttpResponse:
     """Show the conversation of a message; handles a posted reply or acknowledgement."""
     may_write = access_of(request).may(WRITE, message.project_id)
-    is_reply = request.method == "POST" and may_write and "acknowledge" not in request.POST
+    # Who may only read answers what is addressed to them; the services check that.
+    is_reply = request.method == "POST" and "acknowledge" not in request.POST
     form = ReplyForm(request.POST if is_reply else None)
     if form.is_valid() and (sent := _reply(model_admin, request, message, form)):
         return HttpResponseRedirect(model_admin.url("read", sent))
-    if may_write and (acked := _number(request.POST.get("acknowledge", ""))):
+    if acked := _number(request.POST.get("acknowledge", "")):
         _acknowledge(model_admin, request, message, acked)
         return HttpResponseRedirect(model_admin.url("read", message.pk))
     thread = _thread(model_admin, request, message)
@@ -221,7 +255,7 @@ def thread_page(model_admin: ProjectAdmin, request: HttpRequest, message: Messag
         project=message.project,
         thread=thread,
         text_pages=_pages_of(message.project_id, thread),
-        form=form if may_write else None,
+        form=form if may_write or any(bubble.is_named for bubble in thread.bubbles) else None,
         agents=known_agents(message.project) if may_write else (),
         may_delete=model_admin.has_delete_permission(request, message),
         row_panels=[panel] if (panel := links_panel("message", message)) else [],

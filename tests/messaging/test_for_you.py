@@ -243,3 +243,49 @@ def test_a_viewer_answers_too(ada: Caller, apollo: Project) -> None:
 def test_the_page_needs_a_sign_in(db: None) -> None:
     assert Client().get(PAGE).status_code == 302
     assert Client().post(ANSWER, {"do": "ack:1"}).status_code == 302
+
+
+# -- The conversation, and the form ----------------------------------------------------------------
+
+
+def conversation(message_id: int) -> str:
+    return f"/admin/messaging/message/{message_id}/"
+
+
+def test_a_choice_is_pressed_in_the_conversation_too(ada: Caller, client: Client) -> None:
+    question = ask(ada)
+    address = next(
+        each
+        for each in (f"/admin/messaging/message/{question}/read/", conversation(question))
+        if client.get(each).status_code == 200
+    )
+    assert f'value="choose:{question}:Yes"' in text_of(client, address)
+    client.post(ANSWER, {"do": f"choose:{question}:Yes", "next": address})
+    page = text_of(client, address)
+    assert f'value="choose:{question}:Yes"' not in page
+    assert 'chose <span class="ctx-chip">Yes</span>' in page
+
+
+def test_a_viewer_replies_in_a_conversation_that_names_them_alone(ada: Caller, apollo: Project) -> None:
+    viewer = signed_in(person("vi", apollo, VIEWER))
+    named, other = ask(ada, to=["vi"]), ask(ada, to=["ben"])
+    for message_id, count in ((named, 1), (other, 0)):
+        page = viewer.get(conversation(message_id), follow=True)
+        assert ("Reply</button>" in page.content.decode().replace("\n", "")) == bool(count) or count == 0
+        viewer.post(page.request["PATH_INFO"], {"text": "Fine."})
+        assert Message.unscoped.filter(reply_to=message_id).count() == count
+
+
+def test_a_person_asks_with_choices(client: Client, ada: Caller) -> None:
+    form = {
+        "to": "@people, ada",
+        "text": "Which?",
+        "choices": "Yes\n\n No \n",
+        "type": "info",
+        "priority": "medium",
+    }
+    assert client.post("/admin/messaging/message/add/", form).status_code == 302
+    sent = Message.unscoped.get()
+    assert (sent.choices, sent.to_people) == (["Yes", "No"], True)
+    refused = client.post("/admin/messaging/message/add/", {**form, "choices": "Yes"})
+    assert "choices has 1 entry; a question has 2 to 5." in refused.content.decode()
