@@ -8,7 +8,7 @@ from ctxhub.rest.takes import takes
 from ctxhub.rest.views import ProjectViewSet
 from ctxhub.toolbox.argument_types import one_of
 from memory.contexts.queries import Context, ListedContext, context_item, get_context
-from memory.contexts.services import delete_context
+from memory.contexts.services import delete_context, replace_context
 
 
 class CreatedContext(Context):
@@ -37,6 +37,20 @@ class ContextViewSet(ProjectViewSet):
         text="description",
         kind="context",
         says="One context, whole, by its name or id, or some lines of its description.",
+    )
+    update = writes(
+        takes(
+            "memory",
+            "context_create",
+            name="ReplaceContext",
+            optional=["name"],
+            example={"description": "Stock and orders.", "tags": ["api"]},
+        ),
+        ChangedContext,
+        by=replace_context,
+        says="Make a context what the body says and nothing else; what is left out is emptied.\n\n"
+        "`name` renames it; left out, the name stays, and so do its memories. 404 where there is no such "
+        "context: POST makes one.",
     )
     partial_update = writes(
         takes("memory", "context_update", at="context"),

@@ -25,6 +25,10 @@ class ContextArguments(TypedDict, total=False):
     metadata: Object | None | Unset
 
 
+# What a replaced context has of what is left out.
+DEFAULTS: ContextArguments = {"description": None, "tags": None, "stack": None, "metadata": None}
+
+
 @frozen
 class ContextFields:
     """Validated fields; UNSET for an argument that was not given."""

@@ -17,7 +17,7 @@ from ctxhub.core.kit import clock
 from ctxhub.core.kit.batches import BYTES_PER_TOKEN, in_batches
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import Conflict, NotFound
-from ctxhub.core.kit.metadata import changed_metadata
+from ctxhub.core.kit.metadata import changed_metadata, replacing_metadata
 from ctxhub.core.kit.tool_names import operation
 from ctxhub.core.kit.transactions import write_transaction
 from ctxhub.core.kit.unset import UNSET, Unset, if_set
@@ -25,7 +25,7 @@ from ctxhub.core.registry import refuse_ref_as_name
 from ctxhub.core.text.plurals import counted
 from ctxhub.core.vocabulary.names import Vocabulary, find_vocabulary, register_words
 from memory.contexts.history import HISTORY
-from memory.contexts.inputs import ContextArguments, ContextFields, clean_context
+from memory.contexts.inputs import DEFAULTS, ContextArguments, ContextFields, clean_context
 from memory.contexts.queries import find_context, find_named_contexts, get_context
 from memory.contexts.rows import CONTEXTS, ContextRow, touch_contexts
 from memory.memories.models import Memory
@@ -82,19 +82,18 @@ def update_context(
     **rest: Unpack[ContextArguments],
 ) -> ContextAnswer:
     """Change the given fields of a context. Raises Conflict if the new name is taken."""
-    fields = clean_context(caller, name=name, **rest)
-    with write_transaction(caller.project_id):
-        at = clock.now()
-        old = get_context(caller.project_id, context)
-        vocabulary = _find_vocabulary(caller, fields)
-        change = HISTORY.change(old, _changed(old, fields, vocabulary, at))
-        if not change.changed:
-            return ContextAnswer(id=old.id, name=old.name, result="unchanged")
-        if "name" in change.changed:
-            refuse_ref_as_name(if_set(fields.name, ""), "context")
-            _refuse_taken(caller, fields, except_for=old)
-        _write(caller, old, change, vocabulary, at)
-    return ContextAnswer(id=old.id, name=change.row.name, result="updated")
+    return _update(caller, context, clean_context(caller, name=name, **rest))
+
+
+def replace_context(
+    *, caller: Caller, context: str | int, name: str | Unset = UNSET, **rest: Unpack[ContextArguments]
+) -> ContextAnswer:
+    """Make a context what is given and nothing else; its name stays, and its memories, if none is given.
+
+    Raises Conflict if the new name is taken.
+    """
+    arguments: ContextArguments = {**DEFAULTS, **rest}
+    return _update(caller, context, clean_context(caller, name=name, **arguments), replaces=True)
 
 
 def delete_context(*, caller: Caller, context: str | int) -> ContextDeleted:
@@ -106,6 +105,25 @@ def delete_context(*, caller: Caller, context: str | int) -> ContextDeleted:
 
 
 # -- Pieces ----------------------------------------------------------------------------------------
+
+
+def _update(
+    caller: Caller, context: str | int, fields: ContextFields, *, replaces: bool = False
+) -> ContextAnswer:
+    with write_transaction(caller.project_id):
+        at = clock.now()
+        old = get_context(caller.project_id, context)
+        if replaces:
+            fields = replace(fields, metadata=replacing_metadata(old.metadata, fields.metadata))
+        vocabulary = _find_vocabulary(caller, fields)
+        change = HISTORY.change(old, _changed(old, fields, vocabulary, at))
+        if not change.changed:
+            return ContextAnswer(id=old.id, name=old.name, result="unchanged")
+        if "name" in change.changed:
+            refuse_ref_as_name(if_set(fields.name, ""), "context")
+            _refuse_taken(caller, fields, except_for=old)
+        _write(caller, old, change, vocabulary, at)
+    return ContextAnswer(id=old.id, name=change.row.name, result="updated")
 
 
 def _delete(caller: Caller, context: str | int) -> ContextDeleted:

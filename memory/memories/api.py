@@ -18,6 +18,7 @@ from memory.memories.services import delete_memory
 
 OutlinedMemory = joined("Memory", Memory, Outline)
 AddedMemory = joined("AddedMemory", services.AddAnswer, Memory)
+ReplacedMemory = joined("ReplacedMemory", services.ReplaceAnswer, Memory)
 ChangedMemory = joined("ChangedMemory", services.UpdateAnswer, Memory)
 
 
@@ -84,6 +85,13 @@ class MemoryViewSet(ProjectViewSet):
         takes("memory", "get", at="id"),
         in_parts(OutlinedMemory),
         says="One memory, whole, or some lines or the headings of its content.",
+    )
+    update = writes(
+        takes("memory", "add", name="ReplaceMemory"),
+        ReplacedMemory,
+        by=services.replace_memory,
+        says="Make a memory what the body says and nothing else. What is left out goes back to its default: "
+        "the context to general, the type to note, the rest is empty. A new name of a context makes one.",
     )
     partial_update = writes(
         takes("memory", "update", at="id"),

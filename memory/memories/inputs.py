@@ -51,6 +51,10 @@ class MemoryArguments(MemoryDetails, total=False):
     type: str | int | Unset
 
 
+# What a replaced memory has of what is left out.
+DEFAULTS: MemoryDetails = {"stack": None, "difficulty": None, "tags": None, "paths": None, "metadata": None}
+
+
 @frozen
 class MemoryFields:
     """Validated fields; UNSET for an argument that was not given. `content_tokens`: the content's tokens."""

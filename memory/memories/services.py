@@ -13,7 +13,7 @@ from ctxhub.core.history import Change, record_changes
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import READ, Caller
 from ctxhub.core.kit.errors import Conflict, NotFound
-from ctxhub.core.kit.metadata import changed_metadata
+from ctxhub.core.kit.metadata import changed_metadata, replacing_metadata
 from ctxhub.core.kit.transactions import write_transaction
 from ctxhub.core.kit.unset import UNSET, Unset, if_set
 from ctxhub.core.text.token_count import count_tokens
@@ -25,7 +25,7 @@ from memory.contexts.queries import find_context, get_context
 from memory.contexts.rows import ContextRow
 from memory.contexts.services import insert_context
 from memory.memories.history import HISTORY
-from memory.memories.inputs import MemoryArguments, MemoryDetails, MemoryFields, clean_memory
+from memory.memories.inputs import DEFAULTS, MemoryArguments, MemoryDetails, MemoryFields, clean_memory
 from memory.memories.models import MemoryType
 from memory.memories.queries import Score, get_memory, unknown_memory
 from memory.memories.revisions import get_state
@@ -60,6 +60,10 @@ class UpdateAnswer(TypedDict):
     digest: NotRequired[str]
     tokens: int
     revision: int
+
+
+class ReplaceAnswer(UpdateAnswer):
+    context_created: NotRequired[Annotated[bool, About("Its context is new.")]]
 
 
 class DeleteAnswer(TypedDict):
@@ -126,6 +130,37 @@ def store_memory(
     if similar:
         answer["similar"] = list(similar)
     return answer
+
+
+def replace_memory(
+    *,
+    caller: Caller,
+    memory_id: int,
+    title: str,
+    content: str,
+    context: str | int = "general",
+    type: str | int = "note",
+    **details: Unpack[MemoryDetails],
+) -> UpdateAnswer:
+    """Make a memory what is given and nothing else: absent arguments get their defaults.
+
+    A new name of a context makes one. Raises NotFound for an unknown memory or context id.
+    """
+    given: MemoryDetails = {**DEFAULTS, **details}
+    fields = clean_memory(caller, title=title, content=content, context=context, type=type, **given)
+    with write_transaction(caller.project_id):
+        at = clock.now()
+        old = get_memory(caller.project_id, memory_id)
+        vocabulary = find_vocabulary(caller.project_id, agent=caller.agent, tags=if_set(fields.tags, ()))
+        made = _find_context(caller, fields) is None
+        if made:
+            _make_context(caller, fields, vocabulary, at)
+        fields = replace(fields, metadata=replacing_metadata(old.metadata, fields.metadata))
+        change = HISTORY.change(old, _changed(caller, old, fields, vocabulary, at))
+        if change.changed:
+            _write(caller, old, change, vocabulary, at)
+    answer = _answer(caller, change)
+    return ReplaceAnswer(**answer, context_created=True) if made else answer
 
 
 def update_memory(
@@ -200,6 +235,17 @@ def _find_context(caller: Caller, fields: MemoryFields) -> ContextRow | None:
     """The context, or None for a new name. Raises NotFound for an unknown id."""
     name = if_set(fields.context, "")
     return get_context(caller.project_id, name) if is_number(name) else find_context(caller.project_id, name)
+
+
+def _make_context(caller: Caller, fields: MemoryFields, vocabulary: Vocabulary, at: datetime) -> None:
+    """A context of a new name, for a memory that moves there."""
+    register_words(vocabulary, caller=caller, tags=(), at=at)
+    change = CONTEXT_HISTORY.change(
+        None, insert_context(caller, ContextFields(name=fields.context), vocabulary, at)
+    )
+    CONTEXT_HISTORY.record(
+        project_id=caller.project_id, agent_id=vocabulary.agent_id, changes=[change], at=at
+    )
 
 
 def _new_row(

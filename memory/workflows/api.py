@@ -22,6 +22,10 @@ class WorkflowChanges(TypedDict):
     active: NotRequired[Annotated[bool, About("The pads of a closed one can only be read.")]]
 
 
+class WholeWorkflow(TypedDict):
+    active: NotRequired[Annotated[bool, About("The pads of a closed one can only be read.")]]
+
+
 class WorkflowViewSet(ProjectViewSet):
     scopes = {"destroy": WRITE}
     named_by = "workflow_id"
@@ -37,6 +41,19 @@ class WorkflowViewSet(ProjectViewSet):
         says="Begin a piece of work that pads are shared for.",
     )
     retrieve = reads(Workflow, kind="workflow", says="One workflow; its pads are below it.")
+    update = writes(
+        takes(
+            "scratchpad",
+            "create_workflow",
+            also=WholeWorkflow,
+            name="ReplaceWorkflow",
+            example={"name": "Slow search", "metadata": {"keep": "never"}},
+        ),
+        ChangedWorkflow,
+        by=services.replace_workflow,
+        says="Make a workflow what the body says and nothing else. What is left out goes back to its "
+        "default: no name, no metadata, open. Its pads stay.",
+    )
     partial_update = writes(
         takes(
             "scratchpad",

@@ -121,6 +121,24 @@ def update_workflow(
         )
 
 
+def replace_workflow(
+    *,
+    caller: Caller,
+    workflow_id: int,
+    name: str | None = None,
+    metadata: Mapping[str, Any] | None = None,
+    active: bool = True,
+) -> WorkflowAnswer:
+    """Make a workflow what is given and nothing else: else it has no name, no metadata, and is open."""
+    name = _clean_name(name, caller)
+    metadata = merge_object({}, clean_object(metadata, "metadata", caller))
+    with write_transaction(caller.project_id):
+        old = get_workflow(caller.project_id, workflow_id)
+        if name != old.name:
+            refuse_ref_as_title(name, "workflow")
+        return _change(caller, old, replace(old, name=name, metadata=metadata, is_active=active))
+
+
 def close_workflow(*, caller: Caller, workflow_id: int, reopen: bool = False) -> WorkflowAnswer:
     """Make its pads read-only, or writable again with `reopen`."""
     with write_transaction(caller.project_id):

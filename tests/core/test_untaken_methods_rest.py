@@ -14,7 +14,7 @@ def filled(ada_rest: RestClient) -> dict[str, Any]:
     return {
         "constraint": ada_rest.post("constraints/", {"category": "c", "text": "t"}).body["id"],
         "message": ada_rest.post("messages/", {"text": "Hello."}).body["id"],
-        "workflow": workflow,
+        "lease": ada_rest.post("leases/", {"paths": ["a"]}).body["lease_id"],
         "pad": ada_rest.post("scratchpads/", {"workflow_id": workflow, "name": "p"}).body["scratchpad_id"],
     }
 
@@ -34,7 +34,7 @@ CASES = [
     ("POST", "messages/{message}/", "GET", "read/, ack/, claim/ or done/"),
     ("DELETE", "messages/{message}/", "GET", "call/hub/clear/"),
     ("GET", "messages/{message}/read/", "POST", "POST, with the arguments as JSON"),
-    ("PUT", "workflows/{workflow}/", "DELETE, GET and PATCH", "PATCH changes what the body names"),
+    ("PUT", "leases/{lease}/", "DELETE, GET and PATCH", "PATCH changes what the body names"),
     ("PUT", "stats/", "GET", "/api/docs/"),
 ]
 

@@ -29,3 +29,10 @@ def changed_metadata(
             hint="null removes a key.",
         )
     return merged
+
+
+def replacing_metadata(
+    stored: Mapping[str, Any], given: Mapping[str, Any] | None | Unset
+) -> Mapping[str, Any]:
+    """The change that leaves what is given and nothing else."""
+    return {**dict.fromkeys(stored), **(given or {})}
