@@ -44,7 +44,13 @@ class AgentViewSet(ProjectViewSet):
 
 
 class ActivityViewSet(ProjectViewSet):
-    list = lists(takes("hub", "activity"), Activity, says="What happened, newest first.")
+    list = lists(
+        takes("hub", "activity"),
+        Activity,
+        by=log.list_activity,
+        orders=(["at"], "-at"),
+        says="What happened, newest first.",
+    )
 
 
 class UpdatesViewSet(ProjectViewSet):
@@ -59,6 +65,8 @@ class LayerSummaryViewSet(ProjectViewSet):
     list = lists(
         takes("hub", "layer_summary"),
         LayerStats,
+        by=overview.summarise_layers,
+        orders=(["position"], "position"),
         says="What is in force in each layer, the empty ones too, and the file changes of the last hour.",
     )
 

@@ -9,7 +9,7 @@ arguments of the address by their names. `says` is the description in OpenAPI; f
 `extend_schema`. What has another shape is a method of its own, below `@operation`.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any, TypeVar
 
@@ -50,13 +50,26 @@ def operation(
 # -- Reads -----------------------------------------------------------------------------------------
 
 
-def shows(taken: Takes, answer: Any = None, *, says: str, by: Run | None = None, **schema: Any) -> Method:
-    """What a read answers: a list as a page, an opened object whole or in part, anything else as it is."""
+def shows(
+    taken: Takes,
+    answer: Any = None,
+    *,
+    says: str,
+    by: Run | None = None,
+    of_caller: Run | None = None,
+    **schema: Any,
+) -> Method:
+    """What a read answers: a list as a page, an opened object whole or in part, anything else as it is.
+
+    `of_caller`: a selector that gets the caller, and of the address what the action would get.
+    """
 
     @operation(query=taken, says=says, responses={200: answer or taken.answer}, **schema)
     def show(view: ProjectViewSet, request: Request, slug: str, **where: Any) -> Response:
         if by:
             found = by(view.project_id, **where, **view.query)
+        elif of_caller:
+            found = of_caller(view.caller, **taken.in_address(where), **view.query)
         else:
             found = taken.run(caller=view.caller, **taken.in_address(where), **view.query)
         if isinstance(found, Listing):
@@ -66,9 +79,11 @@ def shows(taken: Takes, answer: Any = None, *, says: str, by: Run | None = None,
     return show
 
 
-def lists(taken: Takes, row: Any, *, says: str, by: Run | None = None, **schema: Any) -> Method:
-    """A page of rows."""
-    return shows(taken, page_of(row), says=says, by=by, **schema)
+def lists(
+    taken: Takes, row: Any, *, says: str, orders: tuple[Iterable[str], str] | None = None, **how: Any
+) -> Method:
+    """A page of rows. `orders`: the fields of `ordering`, which the selector takes, and the list's own."""
+    return shows(taken.ordered_by(*orders) if orders else taken, page_of(row), says=says, **how)
 
 
 def reads(shape: Any, *, says: str, text: str = "", kind: str = "") -> Method:

@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from ctxhub.core.refusals.queries import CODES, RefusalSeen, list_refusals
+from ctxhub.core.refusals.queries import CODES, ORDERS, RefusalSeen, list_refusals
 from ctxhub.rest.operations import lists
 from ctxhub.rest.takes import PageArguments, Takes
 from ctxhub.rest.views import ProjectViewSet
@@ -22,6 +22,7 @@ class RefusalViewSet(ProjectViewSet):
         Takes(RefusalArguments),
         RefusalSeen,
         by=list_refusals,
+        orders=(ORDERS, "-last"),
         says="Who was refused what, newest first: taken leases, versions that had changed, missing scopes,"
         " reads\nthat took too much processor time.",
     )

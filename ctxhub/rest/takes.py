@@ -1,10 +1,11 @@
 """What an endpoint takes: the arguments of a tool's action, as a JSON body or as query parameters."""
 
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from copy import copy
 from functools import cached_property
 from math import isfinite
-from typing import Any, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
 from django.http import QueryDict
 from pydantic import ValidationError
@@ -12,13 +13,15 @@ from typing_extensions import TypedDict
 
 from ctxhub.core.kit.errors import CtxhubError, InvalidInput, shown
 from ctxhub.core.kit.listing import Fitting
+from ctxhub.core.kit.ordering import words_of
 from ctxhub.core.kit.unset import UNSET
+from ctxhub.rest.answers import joined
 from ctxhub.rest.argument_schemas import body_field, parameter
 from ctxhub.rest.ids import parse_id
 from ctxhub.rest.problems import refuse_unknown
 from ctxhub.toolbox.actions import Action, all_tools
 from ctxhub.toolbox.argument import Argument
-from ctxhub.toolbox.argument_types import Cursor, FromText, Limit
+from ctxhub.toolbox.argument_types import About, Cursor, FromText, Limit, Says, Words
 from ctxhub.toolbox.arguments import Arguments, Problems
 from ctxhub.toolbox.batch_writes import Items, refuse_too_many
 from ctxhub.toolbox.common_arguments import BUDGET, EXACT, Budget
@@ -84,6 +87,19 @@ class Takes:
         if self._name or isinstance(self._source, type):
             return self._name or self._source.__name__  # type: ignore[union-attr]
         return "".join(word.capitalize() for word in re.split("_| ", " ".join(self._source)))
+
+    def ordered_by(self, fields: Iterable[str], usual: str) -> "Takes":
+        """The same with `ordering`, by these fields; `usual`: how the list is ordered without it."""
+        words = Annotated[
+            Words,
+            Says("|".join(words_of(fields))),
+            About(f"By these fields, those after - descending; left out: {usual}."),
+        ]
+        Ordering: Any = TypedDict("Ordering", {"ordering": words}, total=False)  # noqa: N806  # A type.
+        with_ordering = copy(self)
+        with_ordering._with_common = {}
+        with_ordering._also = joined("Also", self._also, Ordering) if self._also else Ordering
+        return with_ordering
 
     # -- Running the action ------------------------------------------------------------------------
 

@@ -3,7 +3,15 @@
 from typing import Annotated
 
 from ctxhub.core.kit.buckets import BUCKETS
-from ctxhub.core.use.queries import BY, SearchedInVain, UseSeen, list_empty_searches, list_use
+from ctxhub.core.use.queries import (
+    BY,
+    ORDERS,
+    SEARCH_ORDERS,
+    SearchedInVain,
+    UseSeen,
+    list_empty_searches,
+    list_use,
+)
 from ctxhub.rest.operations import lists
 from ctxhub.rest.takes import PageArguments, Takes
 from ctxhub.rest.views import ProjectViewSet
@@ -30,11 +38,13 @@ class UseViewSet(ProjectViewSet):
         Takes(UseArguments),
         UseSeen,
         by=list_use,
+        orders=(ORDERS, "-at"),
         says="Calls, errors and tokens of answers by time, newest first, and by agent and operation.",
     )
     empty_searches = lists(
         Takes(SearchArguments),
         SearchedInVain,
         by=list_empty_searches,
+        orders=(SEARCH_ORDERS, "-last"),
         says="Questions that found nothing, last asked first: what the team does not know.",
     )

@@ -14,7 +14,14 @@ from ctxhub.rest.views import ProjectViewSet
 from ctxhub.toolbox.argument_types import Says, Word
 from memory.constraints import services
 from memory.constraints.models import ConstraintStatus
-from memory.constraints.queries import Constraint, ListedConstraint, constraint_item, get_constraint
+from memory.constraints.queries import (
+    ORDERS,
+    Constraint,
+    ListedConstraint,
+    constraint_item,
+    get_constraint,
+    list_constraints,
+)
 
 
 class NewStatus(TypedDict):
@@ -37,6 +44,8 @@ class ConstraintViewSet(ProjectViewSet):
     list = lists(
         takes("constraint", "list"),
         ListedConstraint,
+        by=list_constraints,
+        orders=(ORDERS, "-priority"),
         says="Constraints that pass every filter: the most urgent first, then by category, then the newest.",
     )
     create = writes(

@@ -12,7 +12,8 @@ from ctxhub.core.kit.clock import format_time
 from ctxhub.core.kit.errors import InvalidInput, NotFound, shown, unknown_word
 from ctxhub.core.kit.inputs import WORD_LENGTH, clean_choice, clean_match, clean_name, read_id
 from ctxhub.core.kit.listing import Listing, preview
-from ctxhub.core.kit.pages import Condition, ListPlan, few_linked, link_filters
+from ctxhub.core.kit.ordering import Ordering
+from ctxhub.core.kit.pages import Condition, ListPlan, few_linked, in_order, link_filters
 from ctxhub.core.kit.priority import Priority
 from ctxhub.core.kit.tool_names import operation
 from ctxhub.core.paths.rows import shown_staleness, stale_filter
@@ -63,10 +64,17 @@ class ConstraintFilters(TypedDict, total=False):
     stale: OnlyStale | None
 
 
-def list_constraints(project_id: int, **filters: Unpack[ConstraintFilters]) -> Listing:
+# What the list can be ordered by: what an index has. The rank puts the most urgent first.
+ORDERS = {"priority": ["-rank", "created_at"]}
+
+
+def list_constraints(
+    project_id: int, *, ordering: Ordering = None, **filters: Unpack[ConstraintFilters]
+) -> Listing:
     """Return one page of those that pass every filter: most urgent first, then by category, then newest."""
     limit, cursor, full = filters.get("limit", 20), filters.get("cursor"), filters.get("full", False)
-    page = CONSTRAINTS.page(project_id, _plan(project_id, filters), limit=limit, cursor=cursor)
+    plan = in_order(_plan(project_id, filters), ordering, ORDERS)
+    page = CONSTRAINTS.page(project_id, plan, limit=limit, cursor=cursor)
     rows = [
         [
             *(row.id, row.category, preview(row.text, full=full), row.priority_label, row.layer),

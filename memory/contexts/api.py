@@ -7,7 +7,7 @@ from ctxhub.rest.operations import CREATED, deletes, lists, reads, writes
 from ctxhub.rest.takes import takes
 from ctxhub.rest.views import ProjectViewSet
 from ctxhub.toolbox.argument_types import one_of
-from memory.contexts.queries import Context, ListedContext, context_item, get_context
+from memory.contexts.queries import ORDERS, Context, ListedContext, context_item, get_context, list_contexts
 from memory.contexts.services import delete_context, replace_context
 
 
@@ -25,7 +25,13 @@ class ContextViewSet(ProjectViewSet):
     def item(self, context: str | int) -> dict[str, Any]:
         return context_item(get_context(self.project_id, context))
 
-    list = lists(takes("memory", "contexts"), ListedContext, says="Contexts, the last written to first.")
+    list = lists(
+        takes("memory", "contexts"),
+        ListedContext,
+        by=list_contexts,
+        orders=(ORDERS, "-updated"),
+        says="Contexts, the last written to first.",
+    )
     create = writes(
         takes("memory", "context_create"),
         CreatedContext,

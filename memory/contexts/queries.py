@@ -13,7 +13,8 @@ from ctxhub.core.kit.errors import NotFound, shown
 from ctxhub.core.kit.inputs import clean_name, clean_query, read_id
 from ctxhub.core.kit.likeness import nearest
 from ctxhub.core.kit.listing import Listing, preview
-from ctxhub.core.kit.pages import Condition, ListPlan, Page
+from ctxhub.core.kit.ordering import Ordering
+from ctxhub.core.kit.pages import Condition, ListPlan, Page, in_order
 from ctxhub.core.kit.tool_names import operation
 from ctxhub.core.registry import name_of_ref
 from ctxhub.core.search.alternatives import ids_with_words
@@ -123,6 +124,8 @@ def _digest(row: ContextRow) -> dict[str, Any]:
     return {"name": row.name, "description": preview(row.description), "memories": row.memory_count}
 
 
+# What the list can be ordered by: what an index has.
+ORDERS = {"updated": ["updated_at"], "name": ["folded"]}
 COLUMNS = ("id", "name", "memories", "stack", "tags", "updated")
 
 
@@ -133,9 +136,11 @@ def find_contexts(
     by: str | None = None,
     limit: int = 20,
     cursor: str | None = None,
+    ordering: Ordering = None,
 ) -> Page[ContextRow]:
     """A page of the contexts, the last written to first; `text`: only those that have all its words."""
-    return CONTEXTS.page(project_id, _plan(project_id, text, by), limit=limit, cursor=cursor)
+    plan = in_order(_plan(project_id, text, by), ordering, ORDERS)
+    return CONTEXTS.page(project_id, plan, limit=limit, cursor=cursor)
 
 
 def list_contexts(project_id: int, **query: Any) -> Listing:

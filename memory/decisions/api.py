@@ -22,7 +22,8 @@ from memory.decisions import queries, services
 from memory.decisions.inputs import clean_key
 from memory.decisions.queries import Alternatives, DecisionItem, Reasons, Tradeoffs, Version, find_decisions
 from memory.statistics.numbers import Bucket, Statistics
-from memory.statistics.trends import TrendRow
+from memory.statistics.trends import ORDERS as TREND_ORDERS
+from memory.statistics.trends import TrendRow, list_trends
 from memory.suggestions.similar_keys import Similar, near_keys
 
 if TYPE_CHECKING:
@@ -113,6 +114,9 @@ class DecisionWrites(ProjectViewSet):
         return queries.decision_item(row) | parts
 
 
+LISTED_BY = takes("decision", "list", also=KeyFilter).ordered_by(queries.ORDERS, "-updated")
+
+
 class DecisionViewSet(DecisionWrites):
     create = writes(
         takes("decision", "set"),
@@ -156,7 +160,7 @@ class DecisionViewSet(DecisionWrites):
         says="Remove a decision and its history for good. An administrator's; to end one, set its status.",
     )
 
-    @operation(query=takes("decision", "list", also=KeyFilter), responses=page_of(ListedDecision))
+    @operation(query=LISTED_BY, responses=page_of(ListedDecision))
     def list(self, request: Request, slug: str) -> Response:
         """Decisions that pass every filter, newest first."""
         full, include = self.query.pop("full", False), self.query.pop("include", ())
@@ -193,6 +197,8 @@ class TrendViewSet(ProjectViewSet):
     list = lists(
         takes("hub", "trends"),
         TrendRow,
+        by=list_trends,
+        orders=(TREND_ORDERS, "-at"),
         says="How decisions grow and change, newest bucket first: in total, or by layer, tag, agent or"
         " status.",
     )
@@ -208,7 +214,7 @@ class SuggestionViewSet(ProjectViewSet):
 
 class VersionViewSet(ProjectViewSet):
     @operation(
-        query=takes("decision", "versions", without=["key"], also=Cutting),
+        query=takes("decision", "versions", without=["key"], also=Cutting).ordered_by(["at"], "-at"),
         responses=page_of(in_parts(queries.Version)),
     )
     def list(self, request: Request, slug: str, key: str) -> Response:

@@ -21,7 +21,8 @@ from ctxhub.core.kit.inputs import (
     clean_query,
     clean_words,
 )
-from ctxhub.core.kit.listing import Listing, make_cursor, preview, read_cursor
+from ctxhub.core.kit.listing import Listing, preview
+from ctxhub.core.kit.ordering import NEWEST_FIRST, Ordering, Way, way_of
 from ctxhub.core.kit.pages import (
     FEW,
     Condition,
@@ -31,6 +32,7 @@ from ctxhub.core.kit.pages import (
     any_of,
     few_linked,
     in_all,
+    in_order,
     link_filters,
 )
 from ctxhub.core.paths.rows import shown_staleness, stale_filter
@@ -139,17 +141,23 @@ def included(project_id: int, row: DecisionRow, include: Sequence[str]) -> dict[
 
 
 def list_versions(
-    project_id: int, key: str, *, full: bool = False, limit: int | None = None, cursor: str | None = None
+    project_id: int,
+    key: str,
+    *,
+    full: bool = False,
+    limit: int | None = None,
+    cursor: str | None = None,
+    ordering: Ordering = None,
 ) -> Listing:
     """List every version of a decision, newest first, with the current one; empty for an unknown key.
 
     `limit` turns on paging.
     """
-    row = find_decision(project_id, clean_name(key, "key"))
+    row, way = find_decision(project_id, clean_name(key, "key")), way_of(ordering, "-at")
     if row is None:
         return Listing(columns=VERSION_COLUMNS, rows=[])
     page_size = None if limit is None else clean_limit(limit)
-    return _versions_of(project_id, row, full=full, limit=page_size, cursor=cursor)
+    return _versions_of(project_id, row, full=full, limit=page_size, cursor=cursor, way=way)
 
 
 def find_version(project_id: int, row: DecisionRow, version: str) -> dict[str, Any] | None:
@@ -185,18 +193,29 @@ def _version(
 
 
 def _versions_of(
-    project_id: int, row: DecisionRow, *, full: bool, limit: int | None = None, cursor: str | None = None
+    project_id: int,
+    row: DecisionRow,
+    *,
+    full: bool,
+    limit: int | None = None,
+    cursor: str | None = None,
+    way: Way = NEWEST_FIRST,
 ) -> Listing:
-    revisions = DecisionRevision.objects.in_project(project_id).filter(decision_id=row.id).order_by("-pk")
+    revisions = DecisionRevision.objects.in_project(project_id).filter(decision_id=row.id)
+    revisions = revisions.order_by("-pk" if way.is_down else "pk")
     if cursor:
-        revisions = revisions.filter(pk__lt=read_cursor(cursor, int)[0])
+        [position] = way.read(cursor, int)
+        revisions = revisions.filter(**{"pk__lt" if way.is_down else "pk__gt": position})
     current = (0, row.version, row.value, row.value_type, row.status, row.agent, row.updated_at)
     page_size = limit or VERSIONS_SHOWN
     older = revisions.values_list("pk", "version", "value", "value_type", "status", "agent__name", "at")
-    versions = [*([] if cursor else [current]), *older[: page_size + 1]]
+    found = list(older[: page_size + 1])
+    versions = [*([] if cursor else [current]), *found] if way.is_down else found
+    if not way.is_down and len(found) <= page_size:
+        versions = [*found, current]
 
     def cursor_after(count: int) -> str:
-        return make_cursor(versions[count][0] + 1)
+        return way.cursor(versions[count][0] + 1 if way.is_down else versions[count - 1][0])
 
     return Listing(
         columns=VERSION_COLUMNS,
@@ -233,6 +252,8 @@ def open_decisions(project_id: int, keys: Sequence[str], full: bool) -> dict[str
 
 
 SORTS = {"updated": "updated_at", "key": "key", "version": "version_order"}
+# The same for an ordering.
+ORDERS = {field: [column] for field, column in SORTS.items()}
 COLUMNS = ("key", "value", "version", "status", "layer", "tags", "scopes", "agent", "updated", "stale")
 
 
@@ -243,12 +264,19 @@ class KeyFilters(DecisionFilters, total=False):
 
 
 def find_decisions(
-    project_id: int, *, fields: Sequence[str] = (), **filters: Unpack[KeyFilters]
+    project_id: int,
+    *,
+    fields: Sequence[str] = (),
+    ordering: Ordering = None,
+    **filters: Unpack[KeyFilters],
 ) -> Page[DecisionRow]:
     """Return one page of the decisions that pass every filter, with the total count. Reads only `fields`."""
+    if ordering and ("sort" in filters or "order" in filters):
+        raise InvalidInput("ordering and sort exclude one another.")
     sort = clean_one_of(filters.get("sort", "updated"), list(SORTS), "sort")
     sign = "-" if clean_one_of(filters.get("order", "desc"), ["desc", "asc"], "order") == "desc" else ""
     plan = _plan(project_id, sort, [f"{sign}{SORTS[sort]}", f"{sign}id"], filters)
+    plan = in_order(plan, ordering, ORDERS)
     limit, cursor = filters.get("limit", 20), filters.get("cursor")
     return DECISIONS.page(project_id, plan, limit=limit, cursor=cursor, names=fields)
 

@@ -12,8 +12,16 @@ from ctxhub.rest.takes import takes
 from ctxhub.rest.views import ProjectViewSet
 from ctxhub.toolbox.argument_types import About, LinesOfHit, SizeOfHit, StaleChanges
 from memory.memories import services
-from memory.memories.queries import ListedMemory, Memory, TypeLabel, get_memory, memory_item
-from memory.memories.revisions import ListedMemoryRevision, OneMemoryRevision, revision_item
+from memory.memories.queries import (
+    ORDERS,
+    ListedMemory,
+    Memory,
+    TypeLabel,
+    get_memory,
+    list_memories,
+    memory_item,
+)
+from memory.memories.revisions import ListedMemoryRevision, OneMemoryRevision, list_revisions, revision_item
 from memory.memories.services import delete_memory
 
 OutlinedMemory = joined("Memory", Memory, Outline)
@@ -73,6 +81,8 @@ class MemoryViewSet(ProjectViewSet):
     list = lists(
         takes("memory", "list"),
         ListedMemory,
+        by=list_memories,
+        orders=(ORDERS, "-updated"),
         says="Memories that pass every filter, newest first, by their digests.",
     )
     create = writes(
@@ -114,6 +124,8 @@ class MemoryRevisionViewSet(ProjectViewSet):
     list = lists(
         takes("memory", "revisions", at="id", without=["revision", "lines", "tail"]),
         ListedMemoryRevision,
+        by=list_revisions,
+        orders=(["revision"], "-revision"),
         says="What the memory said, newest first, the present state included.",
     )
     retrieve = reads(

@@ -14,7 +14,8 @@ from ctxhub.core.kit.clock import format_time
 from ctxhub.core.kit.errors import NotFound, shown
 from ctxhub.core.kit.inputs import clean_choice, clean_name, read_id
 from ctxhub.core.kit.listing import Listing, preview
-from ctxhub.core.kit.pages import Condition, ListPlan, Page, any_of, few_linked, lead
+from ctxhub.core.kit.ordering import Ordering
+from ctxhub.core.kit.pages import Condition, ListPlan, Page, any_of, few_linked, in_order, lead
 from ctxhub.core.kit.sql import Selected
 from ctxhub.core.kit.tool_names import operation
 from ctxhub.core.paths.rows import shown_staleness, stale_filter
@@ -131,6 +132,8 @@ def _digest(row: MemoryRow) -> dict[str, Any]:
     }
 
 
+# What the list can be ordered by: what an index has.
+ORDERS = {"updated": ["updated_at"], "id": ["id"]}
 COLUMNS = ("id", "title", "digest", "type", "context", "stack", "tags", "tokens", "updated", "stale")
 
 
@@ -153,15 +156,18 @@ class MemoryFilters(TypedDict, total=False):
     stale: OnlyStale | None
 
 
-def find_memories(project_id: int, **filters: Unpack[MemoryFilters]) -> Page[MemoryRow]:
+def find_memories(
+    project_id: int, *, ordering: Ordering = None, **filters: Unpack[MemoryFilters]
+) -> Page[MemoryRow]:
     """A page of the memories that match every filter, without contents, and their total."""
     limit, cursor = filters.get("limit", 20), filters.get("cursor")
-    return MEMORIES.page(project_id, _plan(project_id, filters), limit=limit, cursor=cursor, names=LISTED)
+    plan = in_order(_plan(project_id, filters), ordering, ORDERS)
+    return MEMORIES.page(project_id, plan, limit=limit, cursor=cursor, names=LISTED)
 
 
-def list_memories(project_id: int, **filters: Unpack[MemoryFilters]) -> Listing:
+def list_memories(project_id: int, *, ordering: Ordering = None, **filters: Unpack[MemoryFilters]) -> Listing:
     """The list, newest first: digests, no contents, and the beginnings of titles."""
-    page = find_memories(project_id, **filters)
+    page = find_memories(project_id, ordering=ordering, **filters)
     rows = [
         [
             *(row.id, preview(row.title), row.digest, row.type_label, row.context, row.stack),

@@ -12,7 +12,8 @@ from ctxhub.core.kit.clock import format_time
 from ctxhub.core.kit.errors import NotFound, shown
 from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.kit.inputs import clean_limit, read_id
-from ctxhub.core.kit.listing import Listing, make_cursor, preview, read_cursor
+from ctxhub.core.kit.listing import Listing, preview
+from ctxhub.core.kit.ordering import NEWEST_FIRST, Ordering, Way, way_of
 from ctxhub.core.kit.tool_names import operation
 from ctxhub.toolbox.argument_types import About, Time, Wrote
 from memory.memories.models import Memory, MemoryRevision
@@ -99,14 +100,17 @@ def drop_old_states(project_id: int, rows: Sequence[MemoryRow]) -> list[int]:
     return dropped
 
 
-def list_states(project_id: int, memory_id: int, limit: int, before: int) -> list[MemoryState]:
-    """A page of the stored states with a number below `before`, newest first."""
+def list_states(
+    project_id: int, memory_id: int, limit: int, after: int | None, way: Way
+) -> list[MemoryState]:
+    """A page of the stored states whose numbers follow `after`."""
+    behind, values = way.behind("r.number", after)
     found = sql.rows(
         f"""
         SELECT {_FIELDS} {_FROM}
-        WHERE r.memory_id = %s AND r.project_id = %s AND r.number < %s
-        ORDER BY r.number DESC LIMIT %s""",
-        [memory_id, project_id, before, limit],
+        WHERE r.memory_id = %s AND r.project_id = %s {behind}
+        ORDER BY {way.of("r.number")} LIMIT %s""",
+        [memory_id, project_id, *values, limit],
     )
     return [_state(values) for values in found]
 
@@ -200,28 +204,37 @@ class OneMemoryRevision(ListedMemoryRevision):
     content: Annotated[str, About("As it was.")]
 
 
-def list_revisions(project_id: int, memory_id: int, *, limit: int = 20, cursor: str | None = None) -> Listing:
+def list_revisions(
+    project_id: int,
+    memory_id: int,
+    *,
+    limit: int = 20,
+    cursor: str | None = None,
+    ordering: Ordering = None,
+) -> Listing:
     """The states of a memory, newest first, including the current one, without contents.
 
     Raises NotFound for an unknown memory.
     """
-    limit = clean_limit(limit)
-    before = read_cursor(cursor, int)[0] if cursor else NEWEST
-    found = find_states(project_id, get_memory(project_id, memory_id, LISTED), limit + 1, before)
+    limit, way = clean_limit(limit), way_of(ordering, "-revision")
+    after = way.read(cursor, int)[0] if cursor else None
+    found = find_states(project_id, get_memory(project_id, memory_id, LISTED), limit + 1, after, way)
     rows = found[:limit]
     return Listing(
         COLUMNS,
         [[row.revision, preview(row.title), row.tokens, row.agent, format_time(row.at)] for row in rows],
-        next=make_cursor(rows[-1].revision) if len(found) > limit else None,
-        cursor_after=lambda count: make_cursor(rows[count - 1].revision),
+        next=way.cursor(rows[-1].revision) if len(found) > limit else None,
+        cursor_after=lambda count: way.cursor(rows[count - 1].revision),
     )
 
 
-def find_states(project_id: int, row: MemoryRow, limit: int, before: int = NEWEST) -> Sequence[MemoryState]:
-    """The states of a memory before a revision, newest first, without contents."""
+def find_states(
+    project_id: int, row: MemoryRow, limit: int, after: int | None = None, way: Way = NEWEST_FIRST
+) -> Sequence[MemoryState]:
+    """The states of a memory that follow a revision, newest first unless `way` says so, without contents."""
     if row.revision == 1:
-        return [first_state(row)] if before > 1 else []
-    return list_states(project_id, row.id, limit, before)
+        return [first_state(row)] if after is None or way.follows(1, after) else []
+    return list_states(project_id, row.id, limit, after, way)
 
 
 def find_state(project_id: int, row: MemoryRow, revision: int) -> MemoryState | None:

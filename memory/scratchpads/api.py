@@ -41,10 +41,18 @@ class FoundPad(TypedDict):
 
 class PadsViewSet(ProjectViewSet):
     list = lists(
-        takes("scratchpad", "list"), ListedPad, says="The pads of a workflow in the order of their creation."
+        takes("scratchpad", "list"),
+        ListedPad,
+        by=queries.list_scratchpads,
+        orders=(queries.ORDERS, "id"),
+        says="The pads of a workflow in the order of their creation.",
     )
     of_workflow = lists(
-        takes("scratchpad", "list", at="workflow_id"), ListedPad, says="The same below the workflow."
+        takes("scratchpad", "list", at="workflow_id"),
+        ListedPad,
+        by=queries.list_scratchpads,
+        orders=(queries.ORDERS, "id"),
+        says="The same below the workflow.",
     )
     create = performs(
         takes(
@@ -126,6 +134,8 @@ class PadRevisionViewSet(PadWrites):
     list = lists(
         takes("scratchpad", "revisions", at="scratchpad_id", without=["revision", "lines", "tail"]),
         queries.ListedRevision,
+        by=queries.list_revisions,
+        orders=(["revision"], "-revision"),
         says="What the pad was, newest first, the present state included.",
     )
     retrieve = reads(queries.Revision, text="content", says="The pad as it was, or some lines of it.")

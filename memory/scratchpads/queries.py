@@ -11,14 +11,17 @@ from ctxhub.core.hub.partial_reads import Excerpt, Opened, Reading, clean_reques
 from ctxhub.core.kit.clock import format_time
 from ctxhub.core.kit.errors import InvalidInput, NotFound, shown
 from ctxhub.core.kit.inputs import LIST_LENGTH, clean_limit, read_id
-from ctxhub.core.kit.listing import Listing, make_cursor, preview, read_cursor
-from ctxhub.core.kit.pages import Condition, ListPlan
+from ctxhub.core.kit.listing import Listing, preview
+from ctxhub.core.kit.ordering import Ordering, way_of
+from ctxhub.core.kit.pages import Condition, ListPlan, in_order
 from ctxhub.core.kit.tool_names import operation
 from ctxhub.toolbox.argument_types import About, Author, RowsOf, Time, one_of
 from memory.scratchpads.models import PadChange
 from memory.scratchpads.revisions import PadState, list_states, read_beginnings, read_state
 from memory.scratchpads.rows import LISTED, PADS, WITH_CONTENT, PadRow
 
+# What the pads of a workflow, which are few, can be ordered by.
+ORDERS = {name: [name] for name in ("id", "name", "length", "created_at", "updated_at")}
 COLUMNS = ("id", "name", "length", "created_at", "updated_at", "content")
 REVISION_COLUMNS = ("revision", "change", "length", "agent", "at")
 # Most bytes of content that are read for one page of a list; an answer holds less.
@@ -84,6 +87,7 @@ def list_scratchpads(
     by: str | None = None,
     limit: int = 50,
     cursor: str | None = None,
+    ordering: Ordering = None,
 ) -> Listing:
     """A workflow's pads, in the order of their creation; none for an unknown workflow.
 
@@ -93,6 +97,7 @@ def list_scratchpads(
     if by:
         conditions.append(("d.agent_id = %s", [author_id(project_id, by)]))
     plan = ListPlan(conditions, order=["id"], is_empty=not 0 < workflow_id < 2**63)
+    plan = in_order(plan, ordering, ORDERS)
     page = PADS.page(project_id, plan, limit=limit, cursor=cursor, names=LISTED)
     rows = _with_contents(project_id, page.rows) if include_content else page.rows
     has_more = page.has_more or len(rows) < len(page.rows)
@@ -122,19 +127,24 @@ def opened_pad(row: PadRow, **part: Unpack[Part]) -> Opened | Excerpt:
 
 
 def list_revisions(
-    project_id: int, scratchpad_id: int, *, limit: int = 20, cursor: str | None = None
+    project_id: int,
+    scratchpad_id: int,
+    *,
+    limit: int = 20,
+    cursor: str | None = None,
+    ordering: Ordering = None,
 ) -> Listing:
     """The states of a pad, newest first, including the current one; none for an unknown pad."""
-    limit = clean_limit(limit)
-    before = read_cursor(cursor, int)[0] if cursor else 2**63 - 1
+    limit, way = clean_limit(limit), way_of(ordering, "-revision")
+    after = way.read(cursor, int)[0] if cursor else None
     is_possible = 0 < scratchpad_id < 2**63
-    found = list_states(project_id, scratchpad_id, limit + 1, before) if is_possible else []
+    found = list_states(project_id, scratchpad_id, limit + 1, after, way) if is_possible else []
     rows = found[:limit]
     return Listing(
         REVISION_COLUMNS,
         [[row.revision, row.change_label, row.length, row.agent, format_time(row.at)] for row in rows],
-        next=make_cursor(rows[-1].revision) if len(found) > limit else None,
-        cursor_after=lambda count: make_cursor(rows[count - 1].revision),
+        next=way.cursor(rows[-1].revision) if len(found) > limit else None,
+        cursor_after=lambda count: way.cursor(rows[count - 1].revision),
     )
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from ctxhub.core.kit import sql
 from ctxhub.core.kit.frozen import frozen
+from ctxhub.core.kit.ordering import NEWEST_FIRST, Way
 from memory.scratchpads.models import PadChange
 from memory.scratchpads.rows import PadRow
 
@@ -90,14 +91,17 @@ def keep_content(row_id: int) -> tuple[KeptText, list[int]]:
     return KeptText(kept, number, agent_id, sql.read_time(at)), dropped
 
 
-def list_states(project_id: int, row_id: int, limit: int, before: int) -> list[PadState]:
-    """A page of the states with a number below `before`, newest first."""
+def list_states(
+    project_id: int, row_id: int, limit: int, after: int | None, way: Way = NEWEST_FIRST
+) -> list[PadState]:
+    """A page of the states whose numbers follow `after`, newest first unless `way` says otherwise."""
+    behind, values = way.behind("r.number", after)
     found = sql.rows(
         f"""
         SELECT {_FIELDS} FROM memory_scratchpadrevision r LEFT JOIN core_agent a ON a.id = r.agent_id
-        WHERE r.scratchpad_id = %s AND r.project_id = %s AND r.number < %s
-        ORDER BY r.number DESC LIMIT %s""",
-        [row_id, project_id, before, limit],
+        WHERE r.scratchpad_id = %s AND r.project_id = %s {behind}
+        ORDER BY {way.of("r.number")} LIMIT %s""",
+        [row_id, project_id, *values, limit],
     )
     return [_state(values) for values in found]
 

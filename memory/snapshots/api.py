@@ -18,12 +18,14 @@ from memory.snapshots import reads, services
 from memory.snapshots.graph import list_chain, list_impact
 from memory.snapshots.queries import (
     CAUSE,
+    ORDERS,
     ActionLabel,
     ListedSnapshot,
     Reasons,
     Snapshot,
     TierLabel,
     get_snapshot,
+    list_snapshots,
     reasons_item,
     snapshot_item,
 )
@@ -61,7 +63,11 @@ class SnapshotViewSet(ProjectViewSet):
         return snapshot_item(self.project_id, get_snapshot(self.project_id, snapshot_id))
 
     list = lists(
-        takes("snapshot", "list"), ListedSnapshot, says="Snapshots that pass every filter, newest first."
+        takes("snapshot", "list"),
+        ListedSnapshot,
+        by=list_snapshots,
+        orders=(ORDERS, "-at"),
+        says="Snapshots that pass every filter, newest first.",
     )
     destroy = deletes(by=delete_snapshot, says="Remove a snapshot; what it caused stays.")
 

@@ -18,7 +18,8 @@ from ctxhub.core.kit.errors import NotFound, shown
 from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.kit.inputs import clean_choice, clean_moment, clean_name, clean_query, read_id
 from ctxhub.core.kit.listing import COUNTED_TO, Listing, preview
-from ctxhub.core.kit.pages import Condition, Filter, ListPlan, any_of, few_linked, lead
+from ctxhub.core.kit.ordering import Ordering
+from ctxhub.core.kit.pages import Condition, Filter, ListPlan, any_of, few_linked, in_order, lead
 from ctxhub.core.kit.tool_names import operation
 from ctxhub.core.links import Head, ObjectKey
 from ctxhub.core.search.alternatives import ids_with_words
@@ -249,6 +250,7 @@ def _tier(row: SnapshotRow, now: datetime) -> str:
 
 
 ORDER = ("-created_at", "-id")
+ORDERS = {"at": ["created_at"]}
 FEW = COUNTED_TO  # With more matches than this, any index scan soon finds enough of them.
 
 
@@ -270,9 +272,11 @@ class SnapshotFilters(TypedDict, total=False):
     cursor: Cursor | None
 
 
-def list_snapshots(project_id: int, **filters: Unpack[SnapshotFilters]) -> Listing:
+def list_snapshots(
+    project_id: int, *, ordering: Ordering = None, **filters: Unpack[SnapshotFilters]
+) -> Listing:
     """A page of the snapshots that pass every filter, newest first, without contents, and their total."""
-    plan = _plan(project_id, filters, clock.now())
+    plan = in_order(_plan(project_id, filters, clock.now()), ordering, ORDERS)
     limit, cursor = filters.get("limit", 20), filters.get("cursor")
     page = SNAPSHOTS.page(project_id, plan, limit=limit, cursor=cursor, names=LISTED)
     rows = list_rows(project_id, page.rows)

@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
+from operator import attrgetter
 from typing import Annotated, NamedTuple
 from zoneinfo import ZoneInfo
 
@@ -17,6 +18,7 @@ from ctxhub.core.kit.clock import format_time
 from ctxhub.core.kit.errors import InvalidInput
 from ctxhub.core.kit.inputs import clean_limit, clean_moment, clean_one_of
 from ctxhub.core.kit.listing import Listing, Row, page_in_memory
+from ctxhub.core.kit.ordering import Ordering, sorted_by
 from ctxhub.toolbox.argument_types import About, Time
 from memory.decisions.models import DecisionStatus
 
@@ -124,6 +126,9 @@ class Trend(NamedTuple):
     in_force: int
 
 
+ORDERS = {name: attrgetter(name) for name in ("at", "of", "created", "changed", "deprecated", "in_force")}
+
+
 def list_trends(
     project_id: int,
     *,
@@ -133,6 +138,7 @@ def list_trends(
     by: str | None = None,
     limit: int = 20,
     cursor: str | None = None,
+    ordering: Ordering = None,
 ) -> Listing:
     """A page of trends, newest bucket first; buckets in which nothing changed are left out.
 
@@ -149,7 +155,8 @@ def list_trends(
     found = trends(read_steps(project_id, kind, last), bucket, zone)
     shown = [one for one in found if first is None or one.at >= start_of(first, bucket, zone)]
     shown.sort(key=lambda one: (-one.at.timestamp(), one.of))
-    return page_in_memory(COLUMNS, shown, _row, limit=limit, cursor=cursor)
+    shown = sorted_by(shown, ordering, ORDERS)
+    return page_in_memory(COLUMNS, shown, _row, limit=limit, cursor=cursor, ordering=ordering)
 
 
 def trends(steps: Iterable[HourlyChange], bucket: str, zone: ZoneInfo) -> list[Trend]:

@@ -23,6 +23,8 @@ class TemplateViewSet(ProjectViewSet):
     list = lists(
         takes("decision", "templates"),
         Template,
+        by=queries.list_templates,
+        orders=(["name"], "name"),
         says="Templates by name, the project's own and those built in.",
     )
     retrieve = reads(Template, kind="template", says="One template, whole.")

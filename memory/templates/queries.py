@@ -9,7 +9,8 @@ from ctxhub.core.kit.caller import for_readers
 from ctxhub.core.kit.errors import NotFound
 from ctxhub.core.kit.inputs import LIST_LENGTH, clean_limit, clean_name
 from ctxhub.core.kit.likeness import nearest
-from ctxhub.core.kit.listing import Listing, make_cursor, read_cursor
+from ctxhub.core.kit.listing import Listing
+from ctxhub.core.kit.ordering import IN_SEQUENCE, Ordering, Way, way_of
 from ctxhub.toolbox.argument_types import one_of
 from memory.templates import rows as templates_rows
 from memory.templates.rules import BUILT_IN, OWN, TEMPLATES, Template
@@ -43,15 +44,17 @@ def get_template(project_id: int, name: str) -> Template:
     raise for_readers(NotFound(message, did_you_mean=nearest(name, known), allowed=known), otherwise=message)
 
 
-def list_templates(project_id: int, *, limit: int = 20, cursor: str | None = None) -> Listing:
+def list_templates(
+    project_id: int, *, limit: int = 20, cursor: str | None = None, ordering: Ordering = None
+) -> Listing:
     """List templates by name: rows name, defaults, require, patterns, origin (own or built-in)."""
-    limit = clean_limit(limit)
-    after = str(read_cursor(cursor, str)[0]) if cursor else None
-    found = _page(project_id, limit + 1, after)
+    limit, way = clean_limit(limit), way_of(ordering, "name")
+    after = str(way.read(cursor, str)[0]) if cursor else None
+    found = _page(project_id, limit + 1, after, way)
     page = found[:limit]
 
     def cursor_after(count: int) -> str:
-        return make_cursor(page[count - 1][0])
+        return way.cursor(page[count - 1][0])
 
     return Listing(
         COLUMNS,
@@ -85,8 +88,10 @@ def _template(row: templates_rows.TemplateRow) -> Template:
     return Template(row.name, row.defaults, row.require, row.patterns)
 
 
-def _page(project_id: int, limit: int, after: str | None) -> list[tuple[str, Template]]:
-    rows = templates_rows.list_templates(project_id, list(TEMPLATES), limit, after)
+def _page(
+    project_id: int, limit: int, after: str | None, way: Way = IN_SEQUENCE
+) -> list[tuple[str, Template]]:
+    rows = templates_rows.list_templates(project_id, list(TEMPLATES), limit, after, way)
     return [
         (folded, TEMPLATES[folded] if name is None else Template(name, *rest)) for folded, name, *rest in rows
     ]

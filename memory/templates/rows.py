@@ -6,6 +6,7 @@ from typing import Any
 
 from ctxhub.core.kit import sql
 from ctxhub.core.kit.frozen import frozen
+from ctxhub.core.kit.ordering import Way
 from ctxhub.core.kit.rows import Derived, Row, Table
 from memory.templates.models import DecisionTemplate
 
@@ -39,23 +40,23 @@ def find_own_templates(project_id: int, casefolded: Sequence[str]) -> list[Templ
 
 
 def list_templates(
-    project_id: int, built_in: Sequence[str], limit: int, after: str | None
+    project_id: int, built_in: Sequence[str], limit: int, after: str | None, way: Way
 ) -> list[tuple[Any, ...]]:
     """Return one page by case-folded name; built-in ones have only that name. The database sorts."""
-    after_condition, after_values = (" AND t.folded > %s", [after]) if after is not None else ("", [])
+    after_condition, after_values = way.behind("t.folded", after)
     names = ", ".join(["(%s)"] * len(built_in))
     found = sql.rows(
         f"""
         SELECT folded, name, defaults, require, patterns FROM (
             SELECT * FROM (
                 SELECT t.folded, t.name, t.defaults, t.require, t.patterns FROM memory_decisiontemplate t
-                WHERE t.project_id = %s{after_condition} ORDER BY t.folded LIMIT %s) own
+                WHERE t.project_id = %s {after_condition} ORDER BY {way.of("t.folded")} LIMIT %s) own
             UNION ALL
             SELECT t.folded, NULL, NULL, NULL, NULL FROM (SELECT column1 AS folded FROM (VALUES {names}) v) t
             WHERE NOT EXISTS (
                 SELECT 1 FROM memory_decisiontemplate o WHERE o.project_id = %s AND o.folded = t.folded)
             {after_condition}) page
-        ORDER BY folded LIMIT %s""",
+        ORDER BY {way.of("folded")} LIMIT %s""",
         [project_id, *after_values, limit, *built_in, project_id, *after_values, limit],
     )
     return [_read(row) for row in found]

@@ -11,7 +11,7 @@ from ctxhub.rest.takes import takes
 from ctxhub.rest.views import ProjectViewSet
 from ctxhub.toolbox.argument_types import About, Object
 from memory.workflows import services
-from memory.workflows.queries import Workflow, get_workflow, workflow_item
+from memory.workflows.queries import ORDERS, Workflow, get_workflow, list_workflows, workflow_item
 
 CreatedWorkflow = joined("CreatedWorkflow", services.CreateWorkflowAnswer, Workflow)
 ChangedWorkflow = joined("ChangedWorkflow", services.WorkflowAnswer, Workflow)
@@ -33,7 +33,13 @@ class WorkflowViewSet(ProjectViewSet):
     def item(self, workflow_id: int) -> dict[str, Any]:
         return workflow_item(get_workflow(self.project_id, workflow_id))
 
-    list = lists(takes("scratchpad", "workflows"), Workflow, says="Workflows, the one written to last first.")
+    list = lists(
+        takes("scratchpad", "workflows"),
+        Workflow,
+        by=list_workflows,
+        orders=(ORDERS, "-updated_at"),
+        says="Workflows, the one written to last first.",
+    )
     create = writes(
         takes("scratchpad", "create_workflow"),
         CreatedWorkflow,

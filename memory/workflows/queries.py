@@ -11,7 +11,8 @@ from ctxhub.core.kit.clock import format_time
 from ctxhub.core.kit.errors import NotFound, shown
 from ctxhub.core.kit.inputs import clean_query, read_id
 from ctxhub.core.kit.listing import Listing
-from ctxhub.core.kit.pages import Condition, ListPlan
+from ctxhub.core.kit.ordering import Ordering
+from ctxhub.core.kit.pages import Condition, ListPlan, in_order
 from ctxhub.core.kit.tool_names import operation
 from ctxhub.core.search.alternatives import parse_filter
 from ctxhub.core.search.documents import kind_word
@@ -20,6 +21,8 @@ from ctxhub.core.search.matches import read_object_ids
 from ctxhub.toolbox.argument_types import About, Time
 from memory.workflows.rows import WORKFLOWS, WorkflowRow, workflows_of
 
+# What the list can be ordered by: what an index has.
+ORDERS = {"updated_at": ["updated_at"], "id": ["id"]}
 COLUMNS = ("id", "name", "pads", "active", "metadata", "created_at", "updated_at")
 
 
@@ -60,12 +63,14 @@ def list_workflows(
     by: str | None = None,
     limit: int = 20,
     cursor: str | None = None,
+    ordering: Ordering = None,
 ) -> Listing:
     """The workflows, the last written to first.
 
     `text` matches the name and metadata of a workflow, and the names and contents of its pads.
     """
-    page = WORKFLOWS.page(project_id, _plan(project_id, active, text, by), limit=limit, cursor=cursor)
+    plan = in_order(_plan(project_id, active, text, by), ordering, ORDERS)
+    page = WORKFLOWS.page(project_id, plan, limit=limit, cursor=cursor)
     rows = [list(workflow_item(row).values()) for row in page.rows]
     return Listing(COLUMNS, rows, next=page.next, extra=page.total, cursor_after=page.cursor_after)
 

@@ -4,15 +4,19 @@ from typing import Annotated, Any
 
 from typing_extensions import TypedDict
 
+from ctxhub.core.kit.caller import Caller
+from ctxhub.core.kit.listing import Listing
 from ctxhub.rest.answers import batch_of
 from ctxhub.rest.operations import CREATED, lists, performs, reads
 from ctxhub.rest.takes import takes
 from ctxhub.rest.views import ProjectViewSet
 from ctxhub.toolbox.argument_types import About, Time, one_of
 from messaging.messages import queries
+from messaging.messages.inbox import wait_for_inbox
 from messaging.messages.models import OWED
 from messaging.messages.queries import HeldBy, Message, State, WholeMessage
-from messaging.messages.services import SendAnswer, send_message_batch
+from messaging.messages.rows import ORDERS
+from messaging.messages.services import SendAnswer, open_mailbox, send_message_batch
 
 
 class Following(TypedDict):
@@ -38,6 +42,10 @@ class Receipt(TypedDict):
     acked_at: Time | None
 
 
+def list_or_wait(caller: Caller, **filters: Any) -> Listing:
+    return wait_for_inbox(caller, has_mailbox=open_mailbox(caller), **filters)
+
+
 class MessageViewSet(ProjectViewSet):
     for_readers = ("create",)
     instead = {
@@ -55,6 +63,8 @@ class MessageViewSet(ProjectViewSet):
     list = lists(
         takes("message", "inbox"),
         queries.ListedMessage,
+        of_caller=list_or_wait,
+        orders=(ORDERS, "-priority"),
         says="Your inbox: urgent first, then newest. To look marks nothing as read.",
     )
     create = performs(
@@ -98,6 +108,8 @@ class ReceiptViewSet(ProjectViewSet):
     list = lists(
         takes("message", "status", at="id"),
         Receipt,
+        by=queries.list_receipts,
+        orders=(["agent"], "agent"),
         says="Who has read and acknowledged a message, and who owes it.",
     )
 
@@ -137,5 +149,7 @@ class ThreadViewSet(ProjectViewSet):
     list = lists(
         takes("message", "thread", at="id"),
         ThreadMessage,
+        by=queries.list_thread,
+        orders=(["at"], "at"),
         says="A conversation, oldest first, by the id of any message in it.",
     )

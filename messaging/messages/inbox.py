@@ -14,6 +14,7 @@ from ctxhub.core.kit.clock import format_time
 from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.kit.inputs import clean_choice, clean_limit, clean_moment
 from ctxhub.core.kit.listing import COUNTED_TO, Listing, make_cursor, read_cursor
+from ctxhub.core.kit.ordering import Ordering
 from ctxhub.core.kit.priority import Priority
 from ctxhub.core.kit.sql import Selected
 from ctxhub.toolbox.argument_types import (
@@ -30,11 +31,16 @@ from ctxhub.toolbox.argument_types import (
 from messaging.messages.inputs import TYPES
 from messaging.messages.models import URGENT
 from messaging.messages.queries import clean_state
-from messaging.messages.rows import IN_INBOX, MESSAGES, MessageRow
+from messaging.messages.rows import (
+    IN_INBOX,
+    MESSAGES,
+    URGENT_FIRST,
+    InboxOrder,
+    MessageRow,
+    Position,
+    inbox_order,
+)
 from messaging.models import MessageType, RequestState
-
-Position = tuple[int, datetime, int]
-"""Keyset position of a page: priority, time and id of its last message."""
 
 Kind = tuple[MessageType, RequestState]
 
@@ -58,6 +64,7 @@ class InboxQuery:
     sender_id: int | None = None
     since: datetime | None = None
     has_mailbox: bool = True
+    order: InboxOrder = URGENT_FIRST
 
     @property
     def kinds(self) -> list[Kind]:
@@ -80,10 +87,11 @@ def read_inbox(query: InboxQuery, limit: int, after: Position | None) -> list[tu
     source = f"page CROSS JOIN {_deliveries(query)} y CROSS JOIN"
     statement = f"""
         WITH {standing}page AS MATERIALIZED (
-            SELECT id, message_id FROM ({found}) u ORDER BY priority DESC, at DESC, message_id DESC LIMIT %s)
+            SELECT id, message_id FROM ({found}) u
+            ORDER BY {query.order.by("priority", "at", "message_id")} LIMIT %s)
         SELECT d.ack AND y.owed AND y.acked_at IS NULL, {MESSAGES.selected(IN_INBOX, source)}
         WHERE y.id = page.id AND d.id = y.message_id {on_page}
-        ORDER BY y.priority DESC, y.at DESC, y.message_id DESC"""
+        ORDER BY {query.order.by("y.priority", "y.at", "y.message_id")}"""
     values = [value for _, branch_values in branches for value in branch_values]
     on_inbox = sql.rows(statement, [*standing_values, *values, limit])
     rows = MESSAGES.as_rows((row for _, *row in on_inbox), IN_INBOX)
@@ -148,13 +156,13 @@ def _stored_as(state: RequestState) -> tuple[RequestState, ...]:
 
 
 def _branches(query: InboxQuery, limit: int, after: Position | None) -> Iterator[tuple[str, list[Any]]]:
-    """One index scan for each type and state, which lead the index; with `since` for each priority, too."""
+    """One index scan for each type and state, which lead the index; by time, too, for each priority."""
     priorities: Sequence[Priority | None] = [query.priority]
-    if query.since and not query.priority:
+    if (query.since or query.order.by_time) and not query.priority:
         priorities = list(Priority)
     for kind, state in query.kinds:
         for priority in priorities:
-            if not (after and priority and priority > after[0]):  # Otherwise earlier pages have shown it.
+            if not (after and priority and query.order.is_over(priority, after)):
                 yield _branch(query, kind, state, priority, limit, after)
 
 
@@ -187,19 +195,19 @@ def _branch(
         claim = "SELECT c.claimed_until FROM messaging_message c WHERE c.id = d.message_id"
         conditions += f" AND ({claim}) {comparison} %s"
         values.append(sql.stored_time(query.now))
-    if after and priority in (None, after[0]):
+    if after and (query.order.by_time or priority in (None, after[0])):
         last_priority, last_at, last_id = after
-        is_fixed = priority is not None
+        is_fixed, beyond = priority is not None, query.order.way.beyond
         conditions += (
-            " AND (d.at, d.message_id) < (%s, %s)"
+            f" AND (d.at, d.message_id) {beyond} (%s, %s)"
             if is_fixed
-            else " AND (d.priority, d.at, d.message_id) < (%s, %s, %s)"
+            else f" AND (d.priority, d.at, d.message_id) {beyond} (%s, %s, %s)"
         )
         values += [*(() if is_fixed else (last_priority,)), sql.stored_time(last_at), last_id]
     statement = f"""
         SELECT * FROM (SELECT d.id, d.priority, d.at, d.message_id
         FROM {_deliveries(query)} d {_index(query)} WHERE {conditions}
-        ORDER BY d.priority DESC, d.at DESC, d.message_id DESC LIMIT %s) arm"""
+        ORDER BY {query.order.way.of("d.priority", "d.at", "d.message_id")} LIMIT %s) arm"""
     return statement, [*values, limit]
 
 
@@ -272,7 +280,9 @@ class InboxArguments(InboxFilters, total=False):
     wait_seconds: WaitSeconds
 
 
-def list_inbox(caller: Caller, *, has_mailbox: bool = True, **filters: Unpack[InboxFilters]) -> Listing:
+def list_inbox(
+    caller: Caller, *, has_mailbox: bool = True, ordering: Ordering = None, **filters: Unpack[InboxFilters]
+) -> Listing:
     """The messages to the caller's agent with full texts, urgent first, then newest.
 
     The column `ack` is true while an acknowledgement is awaited. `by`: the sender. `since` compares the time.
@@ -290,14 +300,15 @@ def list_inbox(caller: Caller, *, has_mailbox: bool = True, **filters: Unpack[In
         sender_id=author_id(caller.project_id, by) if (by := filters.get("by")) else None,
         since=waiting.at_first_run(lambda: moment_of(caller.project_id, clean_moment(since, "since"))),
         has_mailbox=has_mailbox,
+        order=(order := inbox_order(ordering)),
     )
-    after = read_cursor(cursor, int, datetime, int) if cursor else None
+    after = order.way.read(cursor, int, datetime, int) if cursor else None
     found = read_inbox(query, limit + 1, (after[0], after[1], after[2]) if after else None)
     rows = found[:limit]
 
     def cursor_after(count: int) -> str:
         last = rows[count - 1][0]
-        return make_cursor(last.priority, last.created_at, last.id)
+        return order.way.cursor(last.priority, last.created_at, last.id)
 
     return Listing(
         COLUMNS,
@@ -308,12 +319,17 @@ def list_inbox(caller: Caller, *, has_mailbox: bool = True, **filters: Unpack[In
 
 
 def wait_for_inbox(
-    caller: Caller, *, has_mailbox: bool, wait_seconds: int = 0, **filters: Unpack[InboxFilters]
+    caller: Caller,
+    *,
+    has_mailbox: bool,
+    wait_seconds: int = 0,
+    ordering: Ordering = None,
+    **filters: Unpack[InboxFilters],
 ) -> Listing:
     """Like `list_inbox`, but an empty inbox waits up to `wait_seconds` (60 at most) for a message."""
     seconds = waiting.clean_seconds(wait_seconds)
     after = latest_cursor(caller.project_id).event_id if seconds else 0
-    listing = list_inbox(caller, has_mailbox=has_mailbox, **filters)
+    listing = list_inbox(caller, has_mailbox=has_mailbox, ordering=ordering, **filters)
     if seconds and not listing.rows:
         waiting.wait_for_news(caller, seconds, after=after, nouns=frozenset({"message"}))
     return listing

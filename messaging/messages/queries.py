@@ -15,7 +15,8 @@ from ctxhub.core.kit.clock import format_time
 from ctxhub.core.kit.errors import NotFound, unknown_word
 from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.kit.inputs import MAX_LIMIT, clean_limit
-from ctxhub.core.kit.listing import Listing, make_cursor, preview, read_cursor
+from ctxhub.core.kit.listing import Listing, make_cursor, preview
+from ctxhub.core.kit.ordering import Ordering, way_of
 from ctxhub.core.kit.pages import Condition
 from ctxhub.core.kit.priority import Priority
 from ctxhub.core.kit.sql import Selected
@@ -292,39 +293,52 @@ def find_thread(project_id: int, root: int, *, limit: int, after: int = 0) -> li
     return read_thread(project_id, root, after, limit)
 
 
-def list_thread(project_id: int, message_id: int, *, limit: int = 20, cursor: str | None = None) -> Listing:
+def list_thread(
+    project_id: int,
+    message_id: int,
+    *,
+    limit: int = 20,
+    cursor: str | None = None,
+    ordering: Ordering = None,
+) -> Listing:
     """The thread that contains this message, oldest first. Raises NotFound."""
-    limit = clean_limit(limit)
-    after = read_cursor(cursor, int)[0] if cursor else 0
+    limit, way = clean_limit(limit), way_of(ordering, "at")
+    after = way.read(cursor, int)[0] if cursor else None
     root = get_message(project_id, message_id).thread
-    found = read_thread(project_id, root, after, limit + 1)
+    found = read_thread(project_id, root, after, limit + 1, way)
     rows, now = found[:limit], clock.now()
     return Listing(
         THREAD_COLUMNS,
         [_thread_row(message, now) for message in rows],
-        next=make_cursor(rows[-1].id) if len(found) > limit else None,
-        cursor_after=lambda count: make_cursor(rows[count - 1].id),
+        next=way.cursor(rows[-1].id) if len(found) > limit else None,
+        cursor_after=lambda count: way.cursor(rows[count - 1].id),
     )
 
 
 def list_receipts(
-    project_id: int, message_id: int, *, limit: int = MAX_LIMIT, cursor: str | None = None
+    project_id: int,
+    message_id: int,
+    *,
+    limit: int = MAX_LIMIT,
+    cursor: str | None = None,
+    ordering: Ordering = None,
 ) -> Listing:
     """Who owes a message or has read it: whether and when, and what it still owes: read, ack or null.
 
     Of a request also its state. Agents that came after a message to everyone owe nothing.
     """
-    limit = clean_limit(limit)
+    limit, way = clean_limit(limit), way_of(ordering, "agent")
     message = get_message(project_id, message_id)
     deliveries = receipts_of(project_id, [message_id])
     if cursor:
-        deliveries = deliveries.filter(folded__gt=read_cursor(cursor, str)[0])
-    found = list(read_receipts(deliveries.order_by("folded")[: limit + 1]))
+        [position] = way.read(cursor, str)
+        deliveries = deliveries.filter(**{"folded__lt" if way.is_down else "folded__gt": position})
+    found = list(read_receipts(deliveries.order_by("-folded" if way.is_down else "folded")[: limit + 1]))
     item = message_item(message)
     return Listing(
         RECEIPT_COLUMNS,
         [_receipt_row(receipt) for receipt in found[:limit]],
-        next=make_cursor(found[limit - 1].folded) if len(found) > limit else None,
+        next=way.cursor(found[limit - 1].folded) if len(found) > limit else None,
         extra={
             name: item[name]
             for name in ("ack_due", "state", "by", "claimed_until", "result_refs")

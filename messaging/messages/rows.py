@@ -8,6 +8,7 @@ from ctxhub.core.accounts.named_agents import PEOPLE
 from ctxhub.core.kit import sql
 from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.kit.holder import Holder
+from ctxhub.core.kit.ordering import IN_SEQUENCE, NEWEST_FIRST, Ordering, Way, clean_one_field
 from ctxhub.core.kit.priority import Priority
 from ctxhub.core.kit.rows import BareRow, Computed, Table
 from messaging.models import Message, MessageType, RequestState
@@ -123,15 +124,49 @@ IN_INBOX = (
 IN_THREAD = (*IN_INBOX, "reply_to_id", "ack", "ack_due_at", "ack_overdue", "claimed_by", "result_refs")
 
 
-def read_thread(project_id: int, root_id: int, after: int, limit: int) -> list[MessageRow]:
-    """The messages of a thread with ids greater than `after`, oldest first."""
+def read_thread(
+    project_id: int, root_id: int, after: int | None, limit: int, way: Way = IN_SEQUENCE
+) -> list[MessageRow]:
+    """The messages of a thread whose ids follow `after`, oldest first unless `way` says so."""
+    behind, values = way.behind("id", after)
     statement = f"""
         WITH page AS MATERIALIZED (
-            SELECT id FROM messaging_message WHERE project_id = %s AND id = %s AND id > %s
+            SELECT id FROM messaging_message WHERE project_id = %s AND id = %s {behind}
             UNION ALL SELECT id FROM (
-                SELECT id FROM messaging_message WHERE project_id = %s AND thread_id = %s AND id > %s
-                ORDER BY id LIMIT %s) later)
+                SELECT id FROM messaging_message WHERE project_id = %s AND thread_id = %s {behind}
+                ORDER BY {way.of("id")} LIMIT %s) later)
         SELECT {MESSAGES.selected(IN_THREAD, "page CROSS JOIN")}
-        WHERE d.id = page.id ORDER BY d.id LIMIT %s"""
-    position = [project_id, root_id, after]
+        WHERE d.id = page.id ORDER BY {way.of("d.id")} LIMIT %s"""
+    position = [project_id, root_id, *values]
     return MESSAGES.as_rows(sql.rows(statement, [*position, *position, limit, limit]), IN_THREAD)
+
+
+Position = tuple[int, datetime, int]
+"""Keyset position of a page of an inbox: priority, time and id of its last message."""
+
+
+@frozen
+class InboxOrder:
+    """By priority and time, or by time alone; `way` is that of all columns."""
+
+    way: Way
+    by_time: bool = False
+
+    def by(self, *columns: str) -> str:
+        """An ORDER BY of priority, time and id."""
+        return self.way.of(*(columns[1:] if self.by_time else columns))
+
+    def is_over(self, priority: Priority, after: Position) -> bool:
+        """Whether the pages before have shown all messages of this priority."""
+        return not self.by_time and self.way.follows(after[0], priority)
+
+
+URGENT_FIRST = InboxOrder(NEWEST_FIRST)
+ORDERS = ("priority", "at")
+
+
+def inbox_order(ordering: Ordering) -> InboxOrder:
+    word = clean_one_field(ordering, ORDERS)
+    if word in ("", "-priority"):
+        return URGENT_FIRST
+    return InboxOrder(Way(word.startswith("-"), word), by_time=word.endswith("at"))

@@ -1,17 +1,19 @@
 """Dependencies of files: strengthened, walked along, and read in both directions."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
 
-from django.db import connection
-
 # pydantic writes the answer's schema, and wants this TypedDict before Python 3.12.
+from typing import Any
+
+from django.db import connection
 from typing_extensions import TypedDict
 
 from ctxhub.core.kit import sql
 from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.kit.inputs import clean_limit
 from ctxhub.core.kit.listing import Listing, Row, page_in_memory
+from ctxhub.core.kit.ordering import Ordering, sorted_by
 from ctxhub.core.paths.reading import reader_in
 from sessions.accesses.inputs import clean_depth, clean_direction
 from tracking.files.paths import clean_file
@@ -122,6 +124,15 @@ class Met:
     depth: int
 
 
+ORDERS: dict[str, Callable[[Met], Any]] = {
+    "depth": lambda one: one.depth,
+    "strength": lambda one: one.row.strength,
+    "source": lambda one: one.row.source,
+    "target": lambda one: one.row.target,
+    "type": lambda one: one.row.type,
+}
+
+
 def list_dependencies(
     project_id: int,
     *,
@@ -130,6 +141,7 @@ def list_dependencies(
     depth: int = 1,
     limit: int = MOST_ROWS,
     cursor: str | None = None,
+    ordering: Ordering = None,
 ) -> Listing:
     """Rows source, target, type, strength, depth: the nearest first, each once, 1,000 at most.
 
@@ -140,8 +152,8 @@ def list_dependencies(
     word = clean_direction(direction)
     ids = find_resources(project_id, [file])
     found = _walk(ids[file], word, depth) if ids else []
-    rows, is_cut = found[:MOST_ROWS], len(found) > MOST_ROWS
-    return page_in_memory(COLUMNS, rows, _row, limit=limit, cursor=cursor, is_cut=is_cut)
+    rows, is_cut = sorted_by(found[:MOST_ROWS], ordering, ORDERS), len(found) > MOST_ROWS
+    return page_in_memory(COLUMNS, rows, _row, limit=limit, cursor=cursor, is_cut=is_cut, ordering=ordering)
 
 
 def _row(met: Met) -> Row:

@@ -15,6 +15,7 @@ from ctxhub.core.kit.errors import InvalidInput
 from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.kit.inputs import clean_limit
 from ctxhub.core.kit.listing import COUNTED_TO, Listing, make_cursor, read_cursor, total_of
+from ctxhub.core.kit.ordering import NEWEST_FIRST, Ordering, Way, clean_one_field
 from ctxhub.toolbox.argument_types import About, Time, one_of
 from sessions.accesses.inputs import clean_sort
 from sessions.accesses.models import Mode
@@ -123,12 +124,12 @@ def insert_access(
 
 
 def list_resources(
-    session_id: int, order: str, limit: int, after: Position | None
+    session_id: int, order: str, limit: int, after: Position | None, way: Way = NEWEST_FIRST
 ) -> tuple[list[ListedResource], list[Position]]:
-    """One page of a session's files, and the position of each."""
+    """One page of a session's files, and the position of each; `way`: the most or the least first."""
     columns = ORDERS[order]
-    behind, values = _behind(columns, after) if after else ("", [])
-    ordered = ", ".join(f"{column} DESC" for column in columns)
+    behind, values = _behind(columns, after, way) if after else ("", [])
+    ordered = way.of(*columns)
     found = sql.rows(
         f"""
         WITH page AS MATERIALIZED (
@@ -153,9 +154,9 @@ def count_resources(session_id: int, at_most: int) -> int:
     return int(count)
 
 
-def _behind(columns: Sequence[str], after: Position) -> tuple[str, list[Any]]:
+def _behind(columns: Sequence[str], after: Position, way: Way) -> tuple[str, list[Any]]:
     values = [sql.stored_time(value) if isinstance(value, datetime) else value for value in after]
-    return f"AND ({', '.join(columns)}) < ({sql.marks(values)})", values
+    return f"AND ({', '.join(columns)}) {way.beyond} ({sql.marks(values)})", values
 
 
 def _resource(found: Sequence[Any]) -> ListedResource:
@@ -189,6 +190,7 @@ KINDS: dict[str, tuple[type, ...]] = {
     "recent": (datetime, int),
 }
 
+SORTED_BY = {"relevance": "relevance", "count": "accessed", "at": "recent"}
 AccessLabel = Annotated[str, one_of(*AccessKind.labels)]
 
 
@@ -213,25 +215,30 @@ def list_session_resources(
     caller: Caller,
     *,
     session: str | None = None,
-    sort: str = "relevance",
+    sort: str = "",
     limit: int = 20,
     cursor: str | None = None,
+    ordering: Ordering = None,
 ) -> Listing:
     """The files of a session, which is the call's if none is named; without a session no rows.
 
-    `sort`: the most relevant ones first (of equal ones those with the strongest access), those accessed most
-    often, or those accessed last.
+    `sort`: the most relevant ones first, as without it (of equal ones those with the strongest access),
+    those accessed most often, or those accessed last. `ordering`: by one of these fields, up or down.
     """
-    order, limit = clean_sort(sort), clean_limit(limit)
-    after = _read_cursor(order, cursor) if cursor else None
+    if sort and ordering:
+        raise InvalidInput("ordering and sort exclude one another.")
+    order, limit, way = clean_sort(sort or "relevance"), clean_limit(limit), NEWEST_FIRST
+    if word := clean_one_field(ordering, SORTED_BY):
+        order, way = SORTED_BY[word.removeprefix("-")], Way(word.startswith("-"), word)
+    after = _read_cursor(way.mark or order, order, cursor) if cursor else None
     session_id = find_session_id(caller.in_session(session))
     if session_id is None:
         return Listing(COLUMNS, [], extra={"total": 0})
-    found, positions = list_resources(session_id, order, limit + 1, after)
+    found, positions = list_resources(session_id, order, limit + 1, after, way)
     now = clock.now()
 
     def cursor_after(count: int) -> str:
-        return make_cursor(order, *positions[count - 1])
+        return make_cursor(way.mark or order, *positions[count - 1])
 
     return Listing(
         columns=COLUMNS,
@@ -242,10 +249,10 @@ def list_session_resources(
     )
 
 
-def _read_cursor(order: str, cursor: str) -> Position:
+def _read_cursor(mark: str, order: str, cursor: str) -> Position:
     """The position in a cursor of this order. Raises InvalidInput for one of another order."""
     name, *position = read_cursor(cursor, str, *KINDS[order])
-    if name != order:
+    if name != mark:
         raise InvalidInput("cursor is of another order.", hint="Pass it with the `sort` it came from.")
     return tuple(position)
 

@@ -17,7 +17,8 @@ from ctxhub.core.kit.clock import format_time
 from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.kit.inputs import clean_limit, clean_moment
 from ctxhub.core.kit.limits import OPTIONAL_PATH
-from ctxhub.core.kit.listing import COUNTED_TO, Listing, make_cursor, read_cursor, total_of
+from ctxhub.core.kit.listing import COUNTED_TO, Listing, total_of
+from ctxhub.core.kit.ordering import NEWEST_FIRST, Ordering, Way, way_of
 from ctxhub.core.kit.pages import Condition
 from ctxhub.core.paths.reading import reader_in
 from ctxhub.toolbox.argument_types import (
@@ -82,20 +83,24 @@ class AccessQuery:
         return found
 
 
-def read_accesses(query: AccessQuery, limit: int, after: tuple[datetime, int] | None) -> list[AccessRow]:
-    """One page, newest first, after the key (at, id)."""
+def read_accesses(
+    query: AccessQuery, limit: int, after: tuple[datetime, int] | None, way: Way = NEWEST_FIRST
+) -> list[AccessRow]:
+    """One page, newest first unless `way` says so, after the key (at, id)."""
     conditions = query.conditions()
+    order = way.of("a.created_at", "a.id")
     if after:
-        conditions.append(("(a.created_at, a.id) < (%s, %s)", [sql.stored_time(after[0]), after[1]]))
+        position = [sql.stored_time(after[0]), after[1]]
+        conditions.append((f"(a.created_at, a.id) {way.beyond} (%s, %s)", position))
     where, values = _joined(conditions)
     statement = f"""
         WITH page AS MATERIALIZED (
             SELECT a.id FROM agent_sessions_access a WHERE {where}
-            ORDER BY a.created_at DESC, a.id DESC LIMIT %s)
+            ORDER BY {order} LIMIT %s)
         SELECT a.id, r.path, a.access, coalesce(g.name, 'system'), a.session_id, a.created_at
         FROM page CROSS JOIN agent_sessions_access a
         JOIN tracking_resource r ON r.id = a.resource_id LEFT JOIN core_agent g ON g.id = a.agent_id
-        WHERE a.id = page.id ORDER BY a.created_at DESC, a.id DESC"""
+        WHERE a.id = page.id ORDER BY {order}"""
     return [
         AccessRow(row_id, path, access, agent, session_id, sql.read_time(at))
         for row_id, path, access, agent, session_id, at in sql.rows(statement, [*values, limit])
@@ -140,20 +145,20 @@ class AccessFilters(TypedDict, total=False):
     cursor: Cursor | None
 
 
-def list_accesses(caller: Caller, **filters: Unpack[AccessFilters]) -> Listing:
+def list_accesses(caller: Caller, *, ordering: Ordering = None, **filters: Unpack[AccessFilters]) -> Listing:
     """Accesses that pass every filter, newest first: rows path, access, agent, session, at.
 
     An unknown path has no accesses; an unknown session is not found.
     """
-    limit = clean_limit(filters.get("limit", 20))
-    after = _read_cursor(cursor) if (cursor := filters.get("cursor")) else None
+    limit, way = clean_limit(filters.get("limit", 20)), way_of(ordering, "-at")
+    after = _read_cursor(cursor, way) if (cursor := filters.get("cursor")) else None
     query = _query(caller.project_id, filters)
     if query is None:
         return Listing(COLUMNS, [], extra={"total": 0})
-    found = read_accesses(query, limit + 1, after)
+    found = read_accesses(query, limit + 1, after, way)
 
     def cursor_after(count: int) -> str:
-        return make_cursor(found[count - 1].at, found[count - 1].id)
+        return way.cursor(found[count - 1].at, found[count - 1].id)
 
     return Listing(
         columns=COLUMNS,
@@ -177,8 +182,8 @@ def _query(project_id: int, filters: AccessFilters) -> AccessQuery | None:
     return AccessQuery(project_id, ids[file] if file else None, session_id, agent_id, kind, moment)
 
 
-def _read_cursor(cursor: str) -> tuple[datetime, int]:
-    at, row_id = read_cursor(cursor, datetime, int)
+def _read_cursor(cursor: str, way: Way) -> tuple[datetime, int]:
+    at, row_id = way.read(cursor, datetime, int)
     return at, row_id
 
 

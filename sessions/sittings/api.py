@@ -1,24 +1,43 @@
 """REST views of sessions: list, save, read, restore, delete, and what they continue."""
 
+from typing import Any
+
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from ctxhub.core.kit.caller import WRITE
+from ctxhub.core.kit.listing import Listing
 from ctxhub.rest.answers import in_parts, page_of
 from ctxhub.rest.operations import CREATED, CREATED_OR_FOUND, lists, operation, performs, shows
 from ctxhub.rest.takes import takes
 from ctxhub.rest.views import ProjectViewSet
-from sessions.sittings.queries import ListedAncestor, ListedSession, Session
+from sessions.sittings.queries import (
+    ORDERS,
+    ListedAncestor,
+    ListedSession,
+    Session,
+    list_lineage,
+    list_sessions,
+)
 from sessions.sittings.services import delete_session
-from sessions.windows.live import LiveSession
+from sessions.windows.live import LiveSession, list_live_sessions
+
+
+def list_all_or_live(project_id: int, **filters: Any) -> Listing:
+    return (list_live_sessions if filters.get("live") else list_sessions)(project_id, **filters)
+
+
+def list_lineage_of(project_id: int, session_id: int, **page: Any) -> Listing:
+    return list_lineage(project_id, session_id, **page)
 
 
 class SessionViewSet(ProjectViewSet):
     scopes = {"destroy": WRITE}
 
     list = shows(
-        takes("session", "list"),
+        takes("session", "list").ordered_by(ORDERS, "-at"),
         page_of(ListedSession | LiveSession, "ListedSessionPage"),
+        by=list_all_or_live,
         says="Sessions that pass every filter, newest first; with `live` those heard of within an hour.",
     )
     create = performs(
@@ -67,5 +86,7 @@ class LineageViewSet(ProjectViewSet):
     list = lists(
         takes("session", "lineage", at="session"),
         ListedAncestor,
+        by=list_lineage_of,
+        orders=(["depth"], "depth"),
         says="What a session continues, back to the first.",
     )

@@ -14,8 +14,9 @@ from ctxhub.core.kit.clock import format_time
 from ctxhub.core.kit.errors import InvalidInput, NotFound, shown
 from ctxhub.core.kit.inputs import CONTENT_BYTES, WORD_LENGTH, clean_limit, clean_name, read_id
 from ctxhub.core.kit.limits import OPTIONAL_NAME
-from ctxhub.core.kit.listing import PREVIEW_CHARACTERS, Listing, make_cursor, preview, read_cursor
-from ctxhub.core.kit.pages import Condition, ListPlan
+from ctxhub.core.kit.listing import PREVIEW_CHARACTERS, Listing, preview
+from ctxhub.core.kit.ordering import Ordering, way_of
+from ctxhub.core.kit.pages import Condition, ListPlan, in_order
 from ctxhub.core.vocabulary.names import find_vocabulary
 from ctxhub.toolbox.argument_types import (
     UNDECLARED,
@@ -258,9 +259,16 @@ class SessionFilters(TypedDict, total=False):
     cursor: Cursor | None
 
 
-def list_sessions(project_id: int, **filters: Unpack[SessionFilters]) -> Listing:
+# What the list can be ordered by: what an index has.
+ORDERS = {"at": ["created_at"]}
+
+
+def list_sessions(
+    project_id: int, *, ordering: Ordering = None, **filters: Unpack[SessionFilters]
+) -> Listing:
     """One page of the sessions that pass every filter but `live`, newest first, with the total count."""
-    plan, limit, cursor = _plan(project_id, filters), filters.get("limit", 20), filters.get("cursor")
+    plan = in_order(_plan(project_id, filters), ordering, ORDERS)
+    limit, cursor = filters.get("limit", 20), filters.get("cursor")
     page = SESSIONS.page(project_id, plan, limit=limit, cursor=cursor, names=LISTED)
     rows = [
         [
@@ -272,19 +280,28 @@ def list_sessions(project_id: int, **filters: Unpack[SessionFilters]) -> Listing
     return Listing(COLUMNS, rows, next=page.next, extra=page.total, cursor_after=page.cursor_after)
 
 
-def list_lineage(project_id: int, named: str | int, *, limit: int = 20, cursor: str | None = None) -> Listing:
+def list_lineage(
+    project_id: int,
+    named: str | int,
+    *,
+    limit: int = 20,
+    cursor: str | None = None,
+    ordering: Ordering = None,
+) -> Listing:
     """A session, what it continues, and so on to the first: rows session, depth, summary, at."""
-    limit = clean_limit(limit)
-    start = read_cursor(cursor, int)[0] + 1 if cursor else 0
+    limit, way = clean_limit(limit), way_of(ordering, "depth")
+    after = way.read(cursor, int)[0] if cursor else None
     row = get_session(project_id, named, ("id", "created_at", "updated_at"))
     line = read_ancestors(project_id, row.id)
-    page = line[start : start + limit]
+    in_order = line[::-1] if way.is_down else line
+    behind = [each for each in in_order if after is None or way.follows(each.depth, after)]
+    page = behind[:limit]
     return Listing(
         LINEAGE_COLUMNS,
         [[each.session_id, each.depth, preview(each.summary), format_time(each.at)] for each in page],
-        next=make_cursor(page[-1].depth) if page and start + limit < len(line) else None,
+        next=way.cursor(page[-1].depth) if len(behind) > limit else None,
         extra={"total": len(line)},
-        cursor_after=lambda count: make_cursor(page[count - 1].depth),
+        cursor_after=lambda count: way.cursor(page[count - 1].depth),
     )
 
 

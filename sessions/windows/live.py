@@ -1,6 +1,7 @@
 """The list of live sessions: the windows and subagents that were heard of within an hour."""
 
 from datetime import datetime
+from operator import attrgetter
 from typing import Unpack
 
 from typing_extensions import TypedDict
@@ -12,6 +13,7 @@ from ctxhub.core.kit.errors import InvalidInput
 from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.kit.inputs import WORD_LENGTH, clean_limit, clean_name
 from ctxhub.core.kit.listing import Listing, Row, page_in_memory
+from ctxhub.core.kit.ordering import Ordering, sorted_by
 from ctxhub.toolbox.argument_types import Author, Time
 from sessions.sittings.contents import read_places
 from sessions.sittings.queries import SessionFilters
@@ -41,7 +43,9 @@ class Window:
     heard_at: datetime
 
 
-def list_live_sessions(project_id: int, **filters: Unpack[SessionFilters]) -> Listing:
+def list_live_sessions(
+    project_id: int, *, ordering: Ordering = None, **filters: Unpack[SessionFilters]
+) -> Listing:
     """Live sessions, heard of last first: rows session, agent, branch, worktree, leases, last_heard.
 
     `branch` and `worktree` are those of the last save under that name, empty without one. Raises InvalidInput
@@ -58,8 +62,8 @@ def list_live_sessions(project_id: int, **filters: Unpack[SessionFilters]) -> Li
     def row_of(one: Window) -> Row:
         return [*(one.session, one.agent, one.branch, one.worktree, one.leases), format_time(one.heard_at)]
 
-    windows = find_windows(project_id, by=name)
-    return page_in_memory(COLUMNS, windows, row_of, limit=limit, cursor=cursor)
+    windows = sorted_by(find_windows(project_id, by=name), ordering, {"at": attrgetter("heard_at")})
+    return page_in_memory(COLUMNS, windows, row_of, limit=limit, cursor=cursor, ordering=ordering)
 
 
 def find_windows(project_id: int, *, by: str = "") -> list[Window]:

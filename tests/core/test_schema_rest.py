@@ -54,6 +54,7 @@ REFUSED = {
     r"is a number\.": "numeric:false wants a text",
     r"is no range of lines": "the first line must not be after the last",
     r"exclude one another|and not both|told (both|neither)|Give ids|needs key": "one of several",
+    r"^ordering (names|takes) ": "a field is named once, up or down",
     r"read one version": "lines and tail need version",
     r"(section|line) must be given": "each mode needs other arguments",
     r"One agent speaks|expected_version and If-Match differ": "header, query and body must agree",

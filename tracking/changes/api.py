@@ -16,6 +16,8 @@ class ChangeViewSet(ProjectViewSet):
     list = lists(
         takes("file", "changes"),
         queries.Change,
+        by=queries.list_changes,
+        orders=(["at"], "-at"),
         says="Changes that pass every filter, newest first; without a filter those of the last hour.",
     )
     create = writes(

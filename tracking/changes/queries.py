@@ -13,7 +13,8 @@ from ctxhub.core.kit.clock import format_time
 from ctxhub.core.kit.errors import NotFound, shown
 from ctxhub.core.kit.inputs import clean_choice, clean_limit, clean_moment, clean_name
 from ctxhub.core.kit.limits import OPTIONAL_PATH
-from ctxhub.core.kit.listing import Listing, make_cursor, preview, read_cursor
+from ctxhub.core.kit.listing import Listing, preview
+from ctxhub.core.kit.ordering import Ordering, Way, way_of
 from ctxhub.core.kit.pages import Condition
 from ctxhub.core.paths.bearing import bear_on, bears_on
 from ctxhub.core.paths.case import Compared, compared_in
@@ -75,13 +76,13 @@ class ChangeFilters(TypedDict, total=False):
     cursor: Cursor | None
 
 
-def list_changes(project_id: int, **filters: Unpack[ChangeFilters]) -> Listing:
+def list_changes(project_id: int, *, ordering: Ordering = None, **filters: Unpack[ChangeFilters]) -> Listing:
     """Changes that pass every filter, newest first; without a filter those of the last hour.
 
     `path` is one path or a glob. Rows id, path, change, by, layer, description, at.
     """
-    limit = clean_limit(filters.get("limit", 20))
-    after, window_start = _read_cursor(cursor) if (cursor := filters.get("cursor")) else (None, None)
+    limit, way = clean_limit(filters.get("limit", 20)), way_of(ordering, "-at")
+    after, window_start = _read_cursor(cursor, way) if (cursor := filters.get("cursor")) else (None, None)
     moment: datetime | None = None
     if not any(filters.get(name) for name in ("path", "by", "layer", "change", "since")):
         # Later pages keep the time window of the first one.
@@ -89,11 +90,11 @@ def list_changes(project_id: int, **filters: Unpack[ChangeFilters]) -> Listing:
     else:
         window_start, moment = None, moment_of(project_id, clean_moment(filters.get("since"), "since"))
     query = _build_query(project_id, moment, filters)
-    found = rows.list_changes(query, limit + 1, after) if query else []
+    found = rows.list_changes(query, limit + 1, after, way) if query else []
 
     def cursor_after(count: int) -> str:
         last = found[count - 1]
-        return make_cursor(last.at, last.id, window_start or NEVER)
+        return way.cursor(last.at, last.id, window_start or NEVER)
 
     return Listing(
         columns=COLUMNS,
@@ -230,8 +231,8 @@ def _without_empty(item: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in item.items() if name != "id" and value not in (None, "")}
 
 
-def _read_cursor(cursor: str) -> tuple[tuple[datetime, int], datetime | None]:
-    at, row_id, window_start = read_cursor(cursor, datetime, int, datetime)
+def _read_cursor(cursor: str, way: Way) -> tuple[tuple[datetime, int], datetime | None]:
+    at, row_id, window_start = way.read(cursor, datetime, int, datetime)
     return (at, row_id), None if window_start == NEVER else window_start
 
 

@@ -7,6 +7,7 @@ from typing import Any
 from ctxhub.core.kit import sql
 from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.kit.listing import PREVIEW_CHARACTERS
+from ctxhub.core.kit.ordering import NEWEST_FIRST, Way
 from ctxhub.core.kit.pages import Condition
 from ctxhub.core.kit.rows import AuthoredRow, Computed, Table
 from tracking.models import ChangeKind, FileChange
@@ -67,9 +68,11 @@ class ChangeQuery:
     resource_ids: Sequence[int] | None = None
 
 
-def list_changes(query: ChangeQuery, limit: int, after: tuple[datetime, int] | None) -> list[ChangeRow]:
-    """One page, newest first, after the key (at, id), without whole descriptions."""
-    return _read(*_page(query, limit, after), limit)
+def list_changes(
+    query: ChangeQuery, limit: int, after: tuple[datetime, int] | None, way: Way = NEWEST_FIRST
+) -> list[ChangeRow]:
+    """One page, newest first unless `way` says so, after the key (at, id), without whole descriptions."""
+    return _read(*_page(query, limit, after, way), limit, way)
 
 
 def last_changes(resource_ids: Sequence[int], of_each: int) -> list[ChangeRow]:
@@ -131,30 +134,36 @@ def count_by_layer(project_id: int, since: datetime) -> dict[int, int]:
     return dict(sql.rows(statement, [sql.stored_time(since), project_id]))
 
 
-def _page(query: ChangeQuery, limit: int, after: tuple[datetime, int] | None) -> tuple[str, list[Any]]:
+def _page(
+    query: ChangeQuery, limit: int, after: tuple[datetime, int] | None, way: Way = NEWEST_FIRST
+) -> tuple[str, list[Any]]:
     conditions = list(query.conditions)
     if after:
-        conditions.append(("(d.at, d.id) < (%s, %s)", [sql.stored_time(after[0]), after[1]]))
+        position = [sql.stored_time(after[0]), after[1]]
+        conditions.append((f"(d.at, d.id) {way.beyond} (%s, %s)", position))
     if query.resource_ids is None:
-        return _branch([("d.project_id = %s", [query.project_id]), *conditions], limit)
+        return _branch([("d.project_id = %s", [query.project_id]), *conditions], limit, way)
     # Without project_id: a file belongs to one project, and SQLite would choose the project's index.
-    branches = [_branch([("d.resource_id = %s", [each]), *conditions], limit) for each in query.resource_ids]
+    branches = [
+        _branch([("d.resource_id = %s", [each]), *conditions], limit, way) for each in query.resource_ids
+    ]
     if len(branches) == 1:
         return branches[0]
     texts = [f"SELECT id FROM ({text}) arm{n}" for n, (text, _) in enumerate(branches)]
     return " UNION ALL ".join(texts), [value for _, values in branches for value in values]
 
 
-def _branch(conditions: Sequence[Condition], limit: int) -> tuple[str, list[Any]]:
+def _branch(conditions: Sequence[Condition], limit: int, way: Way) -> tuple[str, list[Any]]:
     where = " AND ".join(text for text, _ in conditions)
     values = [value for _, values in conditions for value in values]
-    statement = f"SELECT d.id FROM tracking_filechange d WHERE {where} ORDER BY d.at DESC, d.id DESC LIMIT %s"
+    order = way.of("d.at", "d.id")
+    statement = f"SELECT d.id FROM tracking_filechange d WHERE {where} ORDER BY {order} LIMIT %s"
     return statement, [*values, limit]
 
 
-def _read(page: str, values: Sequence[Any], limit: int) -> list[ChangeRow]:
+def _read(page: str, values: Sequence[Any], limit: int, way: Way = NEWEST_FIRST) -> list[ChangeRow]:
     statement = f"""
         WITH page AS MATERIALIZED ({page})
         SELECT {CHANGES.selected(LISTED, "page CROSS JOIN")}
-        WHERE d.id = page.id ORDER BY d.at DESC, d.id DESC LIMIT %s"""
+        WHERE d.id = page.id ORDER BY {way.of("d.at", "d.id")} LIMIT %s"""
     return CHANGES.as_rows(sql.rows(statement, [*values, limit]), LISTED)

@@ -25,5 +25,6 @@ class ResourceViewSet(ProjectViewSet):
         Takes(PageArguments, also=OfPath),
         Resource,
         by=list_resources,
+        orders=(["path"], "path"),
         says="Files by path, each with what is known of it and its last change.",
     )

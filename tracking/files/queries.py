@@ -12,7 +12,8 @@ from ctxhub.core.kit import clock
 from ctxhub.core.kit.clock import format_time
 from ctxhub.core.kit.errors import CtxhubError
 from ctxhub.core.kit.inputs import clean_limit
-from ctxhub.core.kit.listing import PREVIEW_CHARACTERS, Listing, make_cursor, read_cursor
+from ctxhub.core.kit.listing import PREVIEW_CHARACTERS, Listing
+from ctxhub.core.kit.ordering import Ordering, way_of
 from ctxhub.core.paths.case import as_written, compared_in
 from ctxhub.core.paths.reading import reader_in
 from ctxhub.core.text.globs import matches
@@ -49,25 +50,30 @@ class Resource(TypedDict):
 
 
 def list_resources(
-    project_id: int, *, path: str | None = None, limit: int = 20, cursor: str | None = None
+    project_id: int,
+    *,
+    path: str | None = None,
+    limit: int = 20,
+    cursor: str | None = None,
+    ordering: Ordering = None,
 ) -> Listing:
     """Files by path: rows path; change, by, at of the last change; type, size, tokens, hash, importance.
 
     `path` may be a glob.
     """
-    limit = clean_limit(limit)
-    after = read_cursor(cursor, str)[0] if cursor else None
+    limit, way = clean_limit(limit), way_of(ordering, "path")
+    after = way.read(cursor, str)[0] if cursor else None
     globs = clean_filter(path, reader=reader_in(project_id)) if path else ()
     compared = compared_in(project_id) if globs else as_written
     found = rows.list_resources(
-        project_id, list(map(compared, globs)), limit + 1, after, rows.column_of(compared)
+        project_id, list(map(compared, globs)), limit + 1, after, rows.column_of(compared), way
     )
     importances = find_importances(project_id, [each.file for each in found[:limit]])
     return Listing(
         columns=COLUMNS,
         rows=[list(_listed(each, importances[each.file.id].total).values()) for each in found[:limit]],
-        next=make_cursor(found[limit - 1].file.path) if len(found) > limit else None,
-        cursor_after=lambda count: make_cursor(found[count - 1].file.path),
+        next=way.cursor(found[limit - 1].file.path) if len(found) > limit else None,
+        cursor_after=lambda count: way.cursor(found[count - 1].file.path),
     )
 
 

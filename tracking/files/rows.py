@@ -9,6 +9,7 @@ from django.db import connection
 
 from ctxhub.core.kit import sql
 from ctxhub.core.kit.frozen import frozen
+from ctxhub.core.kit.ordering import IN_SEQUENCE, Way
 from ctxhub.core.kit.pages import Condition
 from ctxhub.core.paths.case import Compared, as_written
 from ctxhub.core.text.glob_parts import LAST_CHARACTER
@@ -277,7 +278,12 @@ class ChangedFile:
 
 
 def list_resources(
-    project_id: int, globs: Sequence[str], limit: int, after: str | None, column: str = "path"
+    project_id: int,
+    globs: Sequence[str],
+    limit: int,
+    after: str | None,
+    column: str = "path",
+    way: Way = IN_SEQUENCE,
 ) -> list[ChangedFile]:
     """One page by path; with `globs` only the files that one of them matches. `column`: what they are for."""
     conditions, values = ["r.project_id = %s"], [project_id]
@@ -286,12 +292,12 @@ def list_resources(
         conditions.append(condition)
         values += glob_values
     if after is not None:
-        conditions.append("r.path > %s")
+        conditions.append(f"r.path {way.beyond} %s")
         values.append(after)  # type: ignore[arg-type]
     statement = f"""
         WITH page AS MATERIALIZED (
             SELECT r.id, r.path FROM tracking_resource r WHERE {" AND ".join(conditions)}
-            ORDER BY r.path LIMIT %s)
+            ORDER BY {way.of("r.path")} LIMIT %s)
         SELECT {SELECTED},
             c.change, CASE WHEN c.id IS NULL THEN NULL ELSE coalesce(a.name, 'system') END, c.at
         FROM page CROSS JOIN tracking_resource r LEFT JOIN tracking_filecontent f ON f.id = r.content_id
@@ -299,7 +305,7 @@ def list_resources(
             SELECT x.id FROM tracking_filechange x WHERE x.resource_id = page.id
             ORDER BY x.at DESC, x.id DESC LIMIT 1)
         LEFT JOIN core_agent a ON a.id = c.agent_id
-        WHERE r.id = page.id ORDER BY page.path"""
+        WHERE r.id = page.id ORDER BY {way.of("page.path")}"""
     return [
         ChangedFile(_file_row(file), change, by, at and sql.read_time(at))
         for *file, change, by, at in sql.rows(statement, [*values, limit])

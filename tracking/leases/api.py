@@ -25,7 +25,13 @@ class LeaseViewSet(ProjectViewSet):
     def item(self, lease_id: int) -> dict[str, Any]:
         return queries.lease_item(queries.get_lease(self.project_id, lease_id))
 
-    list = lists(takes("file", "leases"), queries.ListedLease, says="Live leases, soonest to expire first.")
+    list = lists(
+        takes("file", "leases"),
+        queries.ListedLease,
+        by=queries.list_leases,
+        orders=(["expires"], "expires"),
+        says="Live leases, soonest to expire first.",
+    )
     create = writes(
         takes("file", "lease"),
         Leased,

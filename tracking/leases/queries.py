@@ -12,7 +12,8 @@ from ctxhub.core.kit import clock, sql
 from ctxhub.core.kit.clock import format_time
 from ctxhub.core.kit.errors import NotFound, shown
 from ctxhub.core.kit.inputs import clean_limit, clean_name
-from ctxhub.core.kit.listing import Listing, make_cursor, preview, read_cursor
+from ctxhub.core.kit.listing import Listing, preview
+from ctxhub.core.kit.ordering import Ordering, Way, way_of
 from ctxhub.core.kit.pages import Condition
 from ctxhub.core.kit.tool_names import operation
 from ctxhub.core.paths.case import Compared, as_written, compared_in
@@ -54,14 +55,15 @@ def list_leases(
     by: str | None = None,
     limit: int = 20,
     cursor: str | None = None,
+    ordering: Ordering = None,
 ) -> Listing:
     """Live leases, soonest to expire first: rows lease_id, paths, by, session, exclusive, reason, expires,
     fence.
 
     `path`, a path or a glob, selects leases that overlap it.
     """
-    limit, now = clean_limit(limit), clock.now()
-    after = _read_cursor(cursor) if cursor else None
+    limit, now, way = clean_limit(limit), clock.now(), way_of(ordering, "expires")
+    after = _read_cursor(cursor, way) if cursor else None
     conditions: list[Condition] = []
     if by:
         agent = "SELECT id FROM core_agent WHERE project_id = %s AND folded = %s"
@@ -70,10 +72,10 @@ def list_leases(
         globs = clean_filter(path, reader=reader_in(project_id))
         ids = {held.lease_id for held in find_overlapping(project_id, globs, now)}
         conditions.append(sql.among("d.id", sorted(ids)) if ids else ("1 = 0", []))
-    found = rows.list_leases(project_id, now, conditions, limit + 1, after)
+    found = rows.list_leases(project_id, now, conditions, limit + 1, after, way)
 
     def cursor_after(count: int) -> str:
-        return make_cursor(found[count - 1].expires_at, found[count - 1].id)
+        return way.cursor(found[count - 1].expires_at, found[count - 1].id)
 
     return Listing(
         columns=COLUMNS,
@@ -212,6 +214,6 @@ def _without_empty(item: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in item.items() if name != "lease_id" and value != ""}
 
 
-def _read_cursor(cursor: str) -> tuple[datetime, int]:
-    expires_at, row_id = read_cursor(cursor, datetime, int)
+def _read_cursor(cursor: str, way: Way) -> tuple[datetime, int]:
+    expires_at, row_id = way.read(cursor, datetime, int)
     return expires_at, row_id

@@ -8,6 +8,7 @@ from ctxhub.core.events.counters import Counting
 from ctxhub.core.kit import sql
 from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.kit.holder import Holder
+from ctxhub.core.kit.ordering import IN_SEQUENCE, Way
 from ctxhub.core.kit.pages import Condition, all_of
 from ctxhub.core.kit.rows import AuthoredRow, Computed, Table
 from ctxhub.core.text.globs import head
@@ -112,16 +113,19 @@ def list_leases(
     conditions: Sequence[Condition],
     limit: int,
     after: tuple[datetime, int] | None = None,
+    way: Way = IN_SEQUENCE,
 ) -> list[LeaseRow]:
-    """One page of live leases, soonest to expire first, after the key (expires_at, id)."""
+    """One page of live leases, soonest to expire first unless `way` says so, after (expires_at, id)."""
     filters: list[Condition] = [(LIVE, [project_id, sql.stored_time(now)]), *conditions]
     if after:
-        filters.append(("(d.expires_at, d.id) > (%s, %s)", [sql.stored_time(after[0]), after[1]]))
+        position = [sql.stored_time(after[0]), after[1]]
+        filters.append((f"(d.expires_at, d.id) {way.beyond} (%s, %s)", position))
     where, values = all_of(filters)
     page = f"""
         WITH page AS MATERIALIZED (
-            SELECT d.id FROM tracking_lease d WHERE {where} ORDER BY d.expires_at, d.id LIMIT %s)"""
-    return _read(("d.id = page.id", [*values, limit]), page, "page CROSS JOIN")
+            SELECT d.id FROM tracking_lease d WHERE {where}
+            ORDER BY {way.of("d.expires_at", "d.id")} LIMIT %s)"""
+    return _read(("d.id = page.id", [*values, limit]), page, "page CROSS JOIN", way)
 
 
 def read_leases(project_id: int, ids: Sequence[int]) -> list[LeaseRow]:
@@ -212,8 +216,9 @@ def _not_held_by(holder: Holder) -> Condition:
     )
 
 
-def _read(where: Condition, before: str = "", source: str = "") -> list[LeaseRow]:
+def _read(where: Condition, before: str = "", source: str = "", way: Way = IN_SEQUENCE) -> list[LeaseRow]:
     condition, values = where
     selected = LEASES.selected(source=source)
-    statement = f"{before} SELECT {selected} WHERE {condition} ORDER BY d.expires_at, d.id"
+    order = way.of("d.expires_at", "d.id")
+    statement = f"{before} SELECT {selected} WHERE {condition} ORDER BY {order}"
     return LEASES.as_rows(sql.rows(statement, values))

@@ -7,7 +7,7 @@ from rest_framework.response import Response
 from typing_extensions import TypedDict
 
 from ctxhub.core.bin.emptying import purge
-from ctxhub.core.bin.queries import BinRow, list_bin
+from ctxhub.core.bin.queries import ORDERS, BinRow, list_bin
 from ctxhub.core.hub.ref_outcomes import DeletedRow
 from ctxhub.core.hub.undoing import undo_deletions
 from ctxhub.core.kit.caller import ADMIN, READ, WRITE
@@ -38,6 +38,7 @@ class BinViewSet(ProjectViewSet):
         Takes(BinArguments),
         BinRow,
         by=list_bin,
+        orders=(ORDERS, "-deleted"),
         says="What was deleted in the last 30 days, the last deleted first; without its content.",
     )
 

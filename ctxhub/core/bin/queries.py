@@ -13,11 +13,14 @@ from ctxhub.core.kit.errors import NotFound
 from ctxhub.core.kit.inputs import clean_one_of, read_id
 from ctxhub.core.kit.keyset import page_of
 from ctxhub.core.kit.listing import Listing, Row
+from ctxhub.core.kit.ordering import Ordering, ordered
 from ctxhub.core.kit.rows import NOBODY
 from ctxhub.core.text.plurals import counted
 from ctxhub.toolbox.argument_types import About, Time, Wrote, one_of
 
 STATES = tuple(str(label) for label in BinState.labels)
+# What the list can be ordered by: what an index has.
+ORDERS = {"deleted": ["deleted_at"]}
 COLUMNS = ("id", "ref", "title", "deleted", "until", "by", "along", "state")
 
 
@@ -61,6 +64,7 @@ def list_bin(
     by: str | None = None,
     limit: int = 20,
     cursor: str | None = None,
+    ordering: Ordering = None,
 ) -> Listing:
     """A page of what lies in the bin, the last deleted first. Raises InvalidInput."""
     rows = bin_of(project_id)
@@ -68,7 +72,7 @@ def list_bin(
         rows = rows.filter(kind=clean_one_of(kind, kinds_in_bins(), "kind"))
     if by:
         rows = rows.filter(agent__folded=by.strip().casefold())
-    return page_of(rows, COLUMNS, _rows, limit=limit, cursor=cursor)
+    return page_of(ordered(rows, ordering, ORDERS), COLUMNS, _rows, limit=limit, cursor=cursor)
 
 
 def find_items(project_id: int, refs: Mapping[str, tuple[registry.Noun, str]]) -> dict[str, BinItem]:

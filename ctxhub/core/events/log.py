@@ -16,7 +16,8 @@ from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.clock import EventCursor, format_time
 from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.kit.inputs import clean_limit, clean_moment, clean_name, clean_names, clean_words
-from ctxhub.core.kit.listing import Listing, make_cursor, read_cursor
+from ctxhub.core.kit.listing import Listing
+from ctxhub.core.kit.ordering import Ordering, way_of
 from ctxhub.core.models import Event
 
 # Sent once for all changes of a `record` call, after they are written. Arguments: project_id, nouns, at.
@@ -167,9 +168,10 @@ def list_activity(
     verbs: Sequence[str] | None = None,
     limit: int = 20,
     cursor: str | None = None,
+    ordering: Ordering = None,
 ) -> Listing:
     """A page of events, newest first: rows at, agent, verb, ref, note. `by`: one more of the `agents`."""
-    limit = clean_limit(limit)
+    limit, way = clean_limit(limit), way_of(ordering, "-at")
     events = Event.objects.in_project(project_id)
     match clean_moment(since, "since"):
         case EventCursor(event_id=event_id):
@@ -183,11 +185,10 @@ def list_activity(
     if verbs_of_events := verbs_meant(clean_words(verbs, "verbs")):
         events = events.filter(verb__in=verbs_of_events)
     if cursor:
-        [before] = read_cursor(cursor, int)
-        events = events.filter(pk__lt=before)
-    found = list(
-        events.order_by("-pk").values_list("pk", "at", "agent__name", "verb", "ref", "data")[: limit + 1]
-    )
+        [position] = way.read(cursor, int)
+        events = events.filter(**{"pk__lt" if way.is_down else "pk__gt": position})
+    in_order = events.order_by("-pk" if way.is_down else "pk")
+    found = list(in_order.values_list("pk", "at", "agent__name", "verb", "ref", "data")[: limit + 1])
     rows = found[:limit]
     return Listing(
         columns=("at", "agent", "verb", "ref", "note"),
@@ -195,8 +196,8 @@ def list_activity(
             [format_time(at), agent or "system", verb, ref, note_of(data)]
             for _, at, agent, verb, ref, data in rows
         ],
-        next=make_cursor(rows[-1][0]) if len(found) > limit else None,
-        cursor_after=lambda count: make_cursor(rows[count - 1][0]),
+        next=way.cursor(rows[-1][0]) if len(found) > limit else None,
+        cursor_after=lambda count: way.cursor(rows[count - 1][0]),
     )
 
 

@@ -18,6 +18,7 @@ from ctxhub.core.kit.clock import EventCursor, format_time
 from ctxhub.core.kit.inputs import MAX_LIMIT, clean_limit, clean_moment
 from ctxhub.core.kit.keyset import page_of
 from ctxhub.core.kit.listing import Listing, make_cursor, read_cursor
+from ctxhub.core.kit.ordering import Ordering, way_of
 from ctxhub.core.models import Agent, Category, Layer, Scope, Tag
 from ctxhub.core.vocabulary.queries import with_uses
 
@@ -54,25 +55,31 @@ def is_empty(project_id: int) -> bool:
 
 
 @register_view("layer_summary", "What is in force in each layer, and the file changes of the last hour.")
-def summarise_layers(project_id: int, *, limit: int = MAX_LIMIT, cursor: str | None = None) -> Listing:
+def summarise_layers(
+    project_id: int, *, limit: int = MAX_LIMIT, cursor: str | None = None, ordering: Ordering = None
+) -> Listing:
     """The row counts of each layer, with empty layers: rows layer, decisions, changes, constraints.
 
     Each noun counts by itself: a join would multiply the counts.
     """
-    limit = clean_limit(limit)
+    limit, way = clean_limit(limit), way_of(ordering, "position")
     layers = Layer.objects.in_project(project_id)
+    beyond, sign = ("lt", "-") if way.is_down else ("gt", "")
     if cursor:
-        position, row_id = read_cursor(cursor, int, int)
-        layers = layers.filter(Q(position__gt=position) | Q(position=position, pk__gt=row_id))
-    found = list(layers.order_by("position", "pk").values_list("position", "pk", "name")[: limit + 1])
+        position, row_id = way.read(cursor, int, int)
+        layers = layers.filter(
+            Q(**{f"position__{beyond}": position}) | Q(position=position, **{f"pk__{beyond}": row_id})
+        )
+    in_order = layers.order_by(f"{sign}position", f"{sign}pk")
+    found = list(in_order.values_list("position", "pk", "name")[: limit + 1])
     stats = Stats(project_id)
     counts = {noun.plural: noun.by_layer(stats) for noun in registry.all_nouns() if noun.by_layer}
     columns = [plural for plural in IN_EACH_LAYER if plural in counts]
     return Listing(
         columns=("layer", *columns),
         rows=[[name, *(counts[plural].get(pk, 0) for plural in columns)] for _, pk, name in found[:limit]],
-        next=make_cursor(*found[limit - 1][:2]) if len(found) > limit else None,
-        cursor_after=lambda count: make_cursor(*found[count - 1][:2]),
+        next=way.cursor(*found[limit - 1][:2]) if len(found) > limit else None,
+        cursor_after=lambda count: way.cursor(*found[count - 1][:2]),
     )
 
 

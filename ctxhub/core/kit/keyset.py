@@ -7,9 +7,9 @@ from typing import Any
 from django.core.exceptions import FieldDoesNotExist
 from django.db.models import DateTimeField, IntegerField, Q, QuerySet
 
-from ctxhub.core.kit.errors import InvalidInput
 from ctxhub.core.kit.inputs import clean_limit
 from ctxhub.core.kit.listing import COUNTED_TO, Listing, Row, make_cursor, read_cursor, total_of
+from ctxhub.core.kit.ordering import other_order
 
 
 def page_of(
@@ -49,7 +49,7 @@ def page_of(
 def _position(rows: QuerySet[Any], order: Sequence[str], name: str, cursor: str) -> list[Any]:
     known, *values = read_cursor(cursor, str, *(_type_of(rows, field.lstrip("-")) for field in order))
     if known != name:
-        raise InvalidInput("cursor is of another order.", hint="Pass it with the `ordering` it came from.")
+        raise other_order()
     return values
 
 

@@ -179,18 +179,25 @@ def page_in_memory(
     limit: int,
     cursor: str | None,
     is_cut: bool = False,
+    ordering: Sequence[str] | None = None,
 ) -> Listing:
     """A page of a list that is computed whole; its cursors count the rows. Raises InvalidInput.
 
-    `is_cut`: there are more rows than were found.
+    `is_cut`: there are more rows than were found. `ordering`: the order that they are in, if it is not the
+    list's own; a cursor belongs to its order.
     """
-    start = read_cursor(cursor, int)[0] if cursor else 0
+    mark = [",".join(ordering)] if ordering else []
+    start = 0
+    if cursor:
+        *said, start = read_cursor(cursor, *map(type, mark), int)
+        if said != mark:
+            raise unknown_cursor()
     return Listing(
         columns,
         [row_of(one) for one in found[start : start + limit]],
-        next=make_cursor(start + limit) if len(found) > start + limit else None,
+        next=make_cursor(*mark, start + limit) if len(found) > start + limit else None,
         extra={"total": len(found), **({"more": True} if is_cut else {})},
-        cursor_after=lambda count: make_cursor(start + count),
+        cursor_after=lambda count: make_cursor(*mark, start + count),
     )
 
 

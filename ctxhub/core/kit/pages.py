@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from itertools import groupby
 from typing import Any, Generic, TypeVar
 
@@ -10,6 +11,7 @@ from django.db import connection
 from ctxhub.core.kit import sql
 from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.kit.listing import COUNTED_TO, make_cursor
+from ctxhub.core.kit.ordering import Columns, Ordering, columns_in
 
 RowT = TypeVar("RowT")
 Condition = tuple[str, Sequence[Any]]
@@ -193,6 +195,22 @@ class ListPlan:
         linked = [of.to_any(ids) for of, ids in filters[leads:]]
         return cls([*conditions, *linked], links=links, link_ids=link_ids, **how)
 
+    def ordered(self, order: Sequence[str], sort: str) -> "ListPlan":
+        """The same rows in the order of these columns, which `sort` names; in its own if there are none.
+
+        An order by the columns of its own one, in other directions, goes along the same links.
+        """
+        if not order or list(order) == list(self.order):
+            return self
+        plan, conditions = self, list(self.conditions)
+        if tuple(self.ranges) != (ALL,):
+            conditions.append(any_range(self.ranges, of_row(self.columns[0])))
+            plan = replace(plan, ranges=(ALL,))
+        if self.links and {name.removeprefix("-") for name in order} != {*self.columns}:
+            conditions.append(self.links.to_any(self.link_ids))
+            plan = replace(plan, links=None, link_ids=())
+        return replace(plan, conditions=conditions, order=order, sort=sort)
+
     def source(self, table: str) -> tuple[str, Callable[[str], str], list[Condition]]:
         """What rows are found in, how it names the order's columns, and a condition for each branch."""
         if self.ids is not None and connection.vendor == "sqlite":
@@ -266,10 +284,21 @@ class ListPlan:
         return found[::-1]
 
 
+def in_order(plan: ListPlan, ordering: Ordering, fields: Columns) -> ListPlan:
+    """The plan in the order that a caller asks for. Raises InvalidInput for fields that are not there."""
+    return plan.ordered(columns_in(ordering, fields), ",".join(ordering or ()))
+
+
 def all_of(conditions: Sequence[Condition]) -> Condition:
     """The conjunction of conditions; those without text are skipped."""
     values = [value for _, some in conditions for value in some]
     return " AND ".join(text for text, _ in conditions if text), values
+
+
+def any_range(ranges: Sequence[Range], column: str) -> Condition:
+    """The condition that a column is in one of these ranges."""
+    found = [values.on(column) for values in ranges]
+    return f"({' OR '.join(text for text, _ in found)})", [value for _, some in found for value in some]
 
 
 def union_of(branches: Sequence[Condition]) -> Condition:

@@ -13,10 +13,13 @@ from ctxhub.core.kit.errors import Conflict, LimitReached, NotAllowed
 from ctxhub.core.kit.inputs import clean_moment, clean_one_of
 from ctxhub.core.kit.keyset import page_of
 from ctxhub.core.kit.listing import Listing, Row
+from ctxhub.core.kit.ordering import Ordering, ordered
 from ctxhub.core.refusals.models import Refusal
 from ctxhub.toolbox.argument_types import About, Time, Wrote, one_of
 
 CODES = (Conflict.code, NotAllowed.code, LimitReached.code)
+# What the list can be ordered by: what an index has.
+ORDERS = {"last": ["minute"]}
 COLUMNS = ("agent", "session", "ref", "code", "count", "first", "last", "note")
 
 
@@ -58,6 +61,7 @@ def list_refusals(
     until: str | None = None,
     limit: int = 20,
     cursor: str | None = None,
+    ordering: Ordering = None,
 ) -> Listing:
     """A page of refusals, newest first; `since` and `until` as everywhere. Raises InvalidInput."""
     rows = refusals_between(
@@ -71,7 +75,9 @@ def list_refusals(
         rows = rows.filter(ref=ref.strip())
     if code:
         rows = rows.filter(code=clean_one_of(code, CODES, "code"))
-    return page_of(rows.order_by("-minute"), COLUMNS, _rows, limit=limit, cursor=cursor)
+    return page_of(
+        ordered(rows.order_by("-minute"), ordering, ORDERS), COLUMNS, _rows, limit=limit, cursor=cursor
+    )
 
 
 def _rows(refusals: Sequence[Refusal]) -> Sequence[Row]:

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import cache, partial
+from operator import attrgetter
 from typing import Annotated, Any, NamedTuple
 from zoneinfo import ZoneInfo
 
@@ -19,6 +20,7 @@ from ctxhub.core.kit.errors import InvalidInput, unknown_word
 from ctxhub.core.kit.inputs import clean_limit, clean_moment, clean_name, clean_one_of, clean_words
 from ctxhub.core.kit.keyset import page_of
 from ctxhub.core.kit.listing import Listing, Row, page_in_memory
+from ctxhub.core.kit.ordering import Ordering, ordered, sorted_by
 from ctxhub.core.use.models import EmptySearch
 from ctxhub.toolbox.argument_types import About, Time
 
@@ -183,6 +185,14 @@ LATELY = timedelta(hours=24)
 SINCE_DEFAULT = timedelta(days=7)
 BY = ("agent", "operation")
 COLUMNS = ("at", "agent", "operation", "calls", "errors", "tokens", "whole_tokens", "most_tokens")
+# What the lists can be ordered by: use is summed in memory, questions have an index.
+ORDERS = {
+    "at": attrgetter("hour"),
+    "agent": lambda row: row.name.casefold(),
+    "operation": lambda row: row.operation.casefold(),
+    **{name: attrgetter(name) for name in ("calls", "errors", "tokens", "whole_tokens", "most_tokens")},
+}
+SEARCH_ORDERS = {"last": ["last_at"], "count": ["count"]}
 SEARCH_COLUMNS = ("query", "count", "agent", "first", "last")
 
 
@@ -243,6 +253,7 @@ def list_use(
     tool: str | None = None,
     limit: int = 100,
     cursor: str | None = None,
+    ordering: Ordering = None,
 ) -> Listing:
     """A page of use, newest bucket first. Without `since` of the last 7 days. `of`: of this agent.
 
@@ -261,17 +272,26 @@ def list_use(
         tool=clean_name(tool, "tool") if tool else None,
     )
     rows.sort(key=lambda row: (-row.hour.timestamp(), row.name.casefold(), row.operation))
-    return page_in_memory(COLUMNS, rows, lambda row: _row(row, kinds), limit=limit, cursor=cursor)
+    rows = sorted_by(rows, ordering, ORDERS)
+    return page_in_memory(
+        COLUMNS, rows, lambda row: _row(row, kinds), limit=limit, cursor=cursor, ordering=ordering
+    )
 
 
 def list_empty_searches(
-    project_id: int, *, since: str | None = None, limit: int = 20, cursor: str | None = None
+    project_id: int,
+    *,
+    since: str | None = None,
+    limit: int = 20,
+    cursor: str | None = None,
+    ordering: Ordering = None,
 ) -> Listing:
     """A page of questions that found nothing, last asked first. Raises InvalidInput."""
     rows = EmptySearch.objects.in_project(project_id)
     if moment := moment_of(project_id, clean_moment(since, "since")):
         rows = rows.filter(last_at__gte=moment)
-    return page_of(rows.order_by("-last_at"), SEARCH_COLUMNS, _searches, limit=limit, cursor=cursor)
+    rows = ordered(rows.order_by("-last_at"), ordering, SEARCH_ORDERS)
+    return page_of(rows, SEARCH_COLUMNS, _searches, limit=limit, cursor=cursor)
 
 
 def empty_searches_between(project_id: int, since: datetime, until: datetime) -> QuerySet[EmptySearch]:
