@@ -16,6 +16,9 @@ import uvicorn
 
 from tests.timing import PATIENCE_SECONDS
 
+# Over REST a POST answers with the whole object, too.
+WHOLE = {"Prefer": "return=representation"}
+
 
 @dataclass(frozen=True)
 class Reply:

@@ -121,6 +121,14 @@ def joined(name: str, *shapes: Any) -> Any:
     return TypedDict(name, fields)  # type: ignore[operator]
 
 
+def written(name: str, answer: Any, item: Any) -> Any:
+    """What a write answers: that of the service, the names of the item, and if preferred the item."""
+    hints = get_type_hints(item, include_extras=True)
+    fields = {field: NotRequired[_required(hint)] for field, hint in hints.items()}
+    names = Named if "id" in hints or "id" in answer.__annotations__ else Referred
+    return joined(name, TypedDict("Item", fields), names, answer)  # type: ignore[operator]
+
+
 @cache
 def page_of(item: Any, name: str = "") -> Any:
     """The page of a list."""
@@ -161,6 +169,14 @@ def _text_or(hint: Any) -> Any:
     if schema.get("type") not in ("array", "object"):
         return plain
     return Annotated[(Any, *described)] if described else Any
+
+
+class Referred(TypedDict):
+    ref: Annotated[str, About("What opens it everywhere: memory:17.")]
+
+
+class Named(Referred):
+    id: int
 
 
 class BatchCounts(TypedDict):

@@ -14,6 +14,7 @@ from ctxhub.core.kit.inputs import WORD_LENGTH
 from ctxhub.core.kit.limits import WORD
 from ctxhub.rest.answers import schema_of
 from ctxhub.rest.ids import id_schema, kind_of
+from ctxhub.rest.preferences import PREFER
 from ctxhub.rest.takes import NOTHING, Takes
 from ctxhub.rest.views import RETRY_HEADER, HubViewSet
 from ctxhub.toolbox.actions import all_tools
@@ -102,6 +103,7 @@ PARAMETERS: Json = {
         "description": "The session that the call belongs to: its id, or a name of your own.",
         "schema": {"type": "string", "maxLength": WORD_LENGTH},
     },
+    "Prefer": PREFER,
     "Retry": {
         "name": RETRY_HEADER,
         "in": "header",
@@ -198,12 +200,14 @@ def add_what_is_common(result: Json, generator: Any, request: Any, public: bool)
     for name, schema in result["components"]["schemas"].items():
         if name.endswith("Request"):
             schema["additionalProperties"] = False
+    schemas = result["components"]["schemas"]
     for path, methods in result["paths"].items():
         for method, operation in methods.items():
             _name_tools(operation)
             _name_ids(operation)
             has_caller = path.startswith("/api/v1/projects/{slug}/") or path == "/api/v1/me/"
-            _add_parameters(operation, has_caller, writes=method in ("post", "put", "patch", "delete"))
+            writes = method in ("post", "put", "patch", "delete")
+            _add_parameters(operation, has_caller, writes=writes, names=writes and _names(operation, schemas))
             _add_errors(operation, has_body="requestBody" in operation)
     return result
 
@@ -223,9 +227,20 @@ def _name_ids(operation: Json) -> None:
             parameter["schema"] = id_schema(kind)
 
 
-def _add_parameters(operation: Json, in_project: bool, *, writes: bool) -> None:
-    names = ["Agent", "AgentHeader", "SessionHeader", *(["Retry"] if writes else [])] if in_project else []
-    common = [{"$ref": f"#/components/parameters/{name}"} for name in names]
+def _names(operation: Json, schemas: Json) -> bool:
+    """Whether it answers with the ref of what it has written, and with the object where that is preferred."""
+    answers = (
+        answer.get("content", {}).get("application/json", {}).get("schema", {}).get("$ref", "")
+        for status, answer in operation["responses"].items()
+        if status < "3"
+    )
+    return any("ref" in schemas[ref.rpartition("/")[2]].get("required", ()) for ref in answers if ref)
+
+
+def _add_parameters(operation: Json, in_project: bool, *, writes: bool, names: bool) -> None:
+    of_writes = [*(["Prefer"] if names else []), *(["Retry"] if writes else [])]
+    common_names = ["Agent", "AgentHeader", "SessionHeader", *of_writes] if in_project else []
+    common = [{"$ref": f"#/components/parameters/{name}"} for name in common_names]
     if parameters := [*operation.get("parameters", ()), *common]:
         operation["parameters"] = parameters
 

@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Collection, Mapping
 from contextlib import ExitStack, suppress
 from dataclasses import replace
+from types import MappingProxyType
 from typing import Any, ClassVar, TypeVar, cast
 
 from django.db.models import QuerySet
@@ -40,6 +41,7 @@ from ctxhub.rest.ids import ids_of_refs
 from ctxhub.rest.methods import untaken
 from ctxhub.rest.pages import CursorPages, Page
 from ctxhub.rest.plain_text import NamedFormat
+from ctxhub.rest.preferences import MINIMAL, REPRESENTATION, applied, preferred
 from ctxhub.rest.problems import invalid_filter
 from ctxhub.rest.project import caller_in, in_session, speaking
 from ctxhub.rest.takes import NOTHING, Takes
@@ -235,7 +237,7 @@ class ProjectViewSet(HubViewSet):
     `scopes` names it where the method does not: GET reads, DELETE is an administrator's, the rest writes.
     `for_readers`: what a signed-in person who may read does some of, too; the service checks which.
     `item`: the stored object of an id or a name, which reads open and writes answer with; `named_by`: where
-    the answer of a write has that id or name.
+    the answer of a write has that id or name; `kind`: that of the object, for its ref.
     """
 
     common_parameters = (AGENT.name, *HubViewSet.common_parameters)
@@ -243,7 +245,10 @@ class ProjectViewSet(HubViewSet):
     scopes: ClassVar[Mapping[str, str | None]] = {}
     for_readers: ClassVar[Collection[str]] = ()
     named_by: ClassVar[str] = "id"
+    kind: ClassVar[str] = ""
     item: ClassVar[Callable[..., dict[str, Any]]]
+
+    preference: Mapping[str, str] = MappingProxyType({})  # The header that says what was followed.
 
     @classmethod
     def scope_of(cls, action: str, method: str) -> str | None:
@@ -275,6 +280,8 @@ class ProjectViewSet(HubViewSet):
 
     def finalize_response(self, request: Request, response: Response, *args: Any, **kwargs: Any) -> Response:
         response = super().finalize_response(request, response, *args, **kwargs)
+        for name, value in self.preference.items() if response.status_code < 400 else ():
+            response.headers[name] = value
         if hasattr(self, "call") and isinstance(response, Response):
             response.add_post_render_callback(self._count)
         return response
@@ -291,12 +298,28 @@ class ProjectViewSet(HubViewSet):
         return {**query.filters_in(self.query), **body.filters_in(self.body)}
 
     def write(self, service: Callable[..., Mapping[str, Any]], **arguments: Any) -> dict[str, Any]:
-        """The answer of a service, once, with the stored item; a write-only token gets the answer alone."""
+        """The answer of a service, once: of PUT and PATCH with the stored item, of POST if that is preferred.
+
+        A token that only writes gets what changed.
+        """
+        return self._written(service, is_whole=self.request.method != "POST", **arguments)
+
+    def _written(
+        self, service: Callable[..., Mapping[str, Any]], *, is_whole: bool, **arguments: Any
+    ) -> dict[str, Any]:
+        """What a write answers, once: id and ref, what changed, and the item. `is_whole`: also without a
+        preference for it.
+        """
+        preference = preferred(self.request)
+        is_whole = preference == REPRESENTATION or (is_whole and preference != MINIMAL)
+        is_whole = is_whole and self.caller.may(READ)
+        self.preference = applied(preference, is_whole=is_whole)
 
         def answer() -> dict[str, Any]:
             written = service(caller=self.caller, **arguments)
-            may_see = self.caller.may(READ)
-            return {**written, **(self.shown(self.item(written[self.named_by])) if may_see else {})}
+            named = written[self.named_by]
+            names = {"ref": f"{self.kind}:{named}", **({"id": named} if isinstance(named, int) else {})}
+            return {**names, **written, **(self.shown(self.item(named)) if is_whole else {})}
 
         return self.once(answer)
 
@@ -309,7 +332,9 @@ class ProjectViewSet(HubViewSet):
         return {}
 
     def perform(self, service: Callable[..., AnswerT], **arguments: Any) -> AnswerT:
-        """The answer of a service, once."""
+        """The answer of a service, once; of a POST that makes an object also its id and ref."""
+        if self.request.method == "POST" and self.kind:
+            return cast(AnswerT, self._written(service, is_whole=False, **arguments))  # type: ignore[arg-type]
         return self.once(lambda: service(caller=self.caller, **arguments))
 
     def once(self, write: Callable[[], AnswerT]) -> AnswerT:
@@ -362,7 +387,9 @@ class ProjectViewSet(HubViewSet):
     def _arguments(self) -> dict[str, Any]:
         """The arguments that two requests with the same key must share; agent and slug are left out."""
         query, body = self.request.query_params.lists(), self.request.data
+        preference = {"prefer": said} if (said := preferred(self.request)) else {}
         return {
+            **preference,
             "where": {name: value for name, value in self.kwargs.items() if name != "slug"},
             "query": {name: values for name, values in query if name not in self.common_parameters},
             "body": {n: v for n, v in body.items() if n != "agent"} if isinstance(body, Mapping) else body,

@@ -7,7 +7,7 @@ from rest_framework.response import Response
 from typing_extensions import TypedDict
 
 from ctxhub.core.kit.inputs import clean_choice
-from ctxhub.rest.answers import joined
+from ctxhub.rest.answers import written
 from ctxhub.rest.operations import CREATED_OR_FOUND, lists, operation, reads, writes
 from ctxhub.rest.takes import takes
 from ctxhub.rest.views import ProjectViewSet
@@ -28,11 +28,12 @@ class NewStatus(TypedDict):
     status: Annotated[Word, Says("active|inactive")]
 
 
-AddedConstraint = joined("AddedConstraint", services.AddAnswer, Constraint)
-ChangedConstraint = joined("ChangedConstraint", services.StatusAnswer, Constraint)
+AddedConstraint = written("AddedConstraint", services.AddAnswer, Constraint)
+ChangedConstraint = written("ChangedConstraint", services.StatusAnswer, Constraint)
 
 
 class ConstraintViewSet(ProjectViewSet):
+    kind = "constraint"
     instead = {
         "PUT": "PATCH changes its status alone; for another text deactivate it and add a new one.",
         "DELETE": 'A constraint is kept: PATCH with {"status": "inactive"} ends it.',

@@ -1,26 +1,23 @@
 """REST views of contexts."""
 
-from typing import Annotated, Any
+from typing import Any
 
 from ctxhub.core.kit.caller import WRITE
+from ctxhub.rest.answers import written
 from ctxhub.rest.operations import CREATED, deletes, lists, reads, writes
 from ctxhub.rest.takes import takes
 from ctxhub.rest.views import ProjectViewSet
-from ctxhub.toolbox.argument_types import one_of
+from memory.contexts import services
 from memory.contexts.queries import ORDERS, Context, ListedContext, context_item, get_context, list_contexts
 from memory.contexts.services import delete_context, replace_context
 
-
-class CreatedContext(Context):
-    result: Annotated[str, one_of("created")]
-
-
-class ChangedContext(Context):
-    result: Annotated[str, one_of("updated", "unchanged")]
+CreatedContext = written("CreatedContext", services.ContextAnswer, Context)
+ChangedContext = written("ChangedContext", services.ContextAnswer, Context)
 
 
 class ContextViewSet(ProjectViewSet):
     scopes = {"destroy": WRITE}
+    kind = "context"
 
     def item(self, context: str | int) -> dict[str, Any]:
         return context_item(get_context(self.project_id, context))

@@ -11,7 +11,7 @@ from ctxhub.core.given import give_opened
 from ctxhub.core.hub.partial_reads import Opened, RequestedLines
 from ctxhub.core.kit.errors import InvalidInput
 from ctxhub.core.kit.listing import preview, with_arrays
-from ctxhub.rest.answers import batch_of, in_parts, joined, page_of
+from ctxhub.rest.answers import batch_of, in_parts, page_of, written
 from ctxhub.rest.etags import IF_MATCH, etag, expecting
 from ctxhub.rest.operations import CREATED_OR_FOUND, deletes, lists, operation, performs, shows, writes
 from ctxhub.rest.pages import Page
@@ -64,7 +64,7 @@ class ListedDecision(DecisionItem, Included, total=False):
     tradeoffs: Tradeoffs
 
 
-SetAnswer = joined("SetAnswer", WholeDecision, services.SetAnswer)
+SetAnswer = written("SetAnswer", services.SetAnswer, WholeDecision)
 
 
 class Analytics(Statistics):
@@ -90,7 +90,7 @@ class DecisionWrites(ProjectViewSet):
     """What a view does that sets a decision: the version it expects, and the decision as answer."""
 
     has_versions = True
-    named_by = "key"
+    kind, named_by = "decision", "key"
 
     def expecting(self, arguments: dict[str, Any]) -> dict[str, Any]:
         return expecting(self.request, arguments)

@@ -6,7 +6,7 @@ from typing_extensions import TypedDict
 
 from ctxhub.core.hub.outlines import Outline
 from ctxhub.core.kit.caller import WRITE
-from ctxhub.rest.answers import in_parts, joined
+from ctxhub.rest.answers import in_parts, joined, written
 from ctxhub.rest.operations import CREATED, deletes, lists, reads, shows, writes
 from ctxhub.rest.takes import takes
 from ctxhub.rest.views import ProjectViewSet
@@ -25,9 +25,9 @@ from memory.memories.revisions import ListedMemoryRevision, OneMemoryRevision, l
 from memory.memories.services import delete_memory
 
 OutlinedMemory = joined("Memory", Memory, Outline)
-AddedMemory = joined("AddedMemory", services.AddAnswer, Memory)
-ReplacedMemory = joined("ReplacedMemory", services.ReplaceAnswer, Memory)
-ChangedMemory = joined("ChangedMemory", services.UpdateAnswer, Memory)
+AddedMemory = written("AddedMemory", services.AddAnswer, Memory)
+ReplacedMemory = written("ReplacedMemory", services.ReplaceAnswer, Memory)
+ChangedMemory = written("ChangedMemory", services.UpdateAnswer, Memory)
 
 
 class MemoryHit(services.SimilarMemory):
@@ -74,6 +74,7 @@ class FuzzyAnswer(Hits):
 
 class MemoryViewSet(ProjectViewSet):
     scopes = {"destroy": WRITE}
+    kind = "memory"
 
     def item(self, memory_id: int) -> dict[str, Any]:
         return memory_item(get_memory(self.project_id, memory_id))

@@ -11,7 +11,7 @@ from ctxhub.core.hub.outlines import clean_part
 from ctxhub.core.kit.caller import WRITE
 from ctxhub.core.kit.errors import NotFound, shown
 from ctxhub.core.kit.inputs import read_id
-from ctxhub.rest.answers import in_parts
+from ctxhub.rest.answers import in_parts, written
 from ctxhub.rest.etags import IF_MATCH, etag, expecting
 from ctxhub.rest.operations import CREATED, deletes, lists, operation, performs, reads
 from ctxhub.rest.takes import takes
@@ -39,7 +39,15 @@ class FoundPad(TypedDict):
     size: SizeOfHit | None
 
 
+CreatedPad = written("CreatedPad", services.CreatePadAnswer, queries.Pad)
+
+
 class PadsViewSet(ProjectViewSet):
+    kind, named_by = "scratchpad", "scratchpad_id"
+
+    def item(self, scratchpad_id: int) -> dict[str, Any]:
+        return queries.scratchpad_item(queries.get_scratchpad(self.project_id, scratchpad_id))
+
     list = lists(
         takes("scratchpad", "list"),
         ListedPad,
@@ -60,6 +68,7 @@ class PadsViewSet(ProjectViewSet):
             "create",
             example={"workflow_id": 1, "name": "code_analysis", "content": "# Findings\n1. A slow query"},
         ),
+        CreatedPad,
         statuses=CREATED,
         says="Begin a pad in a workflow.",
     )

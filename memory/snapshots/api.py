@@ -7,19 +7,21 @@ from rest_framework.response import Response
 from typing_extensions import TypedDict
 
 from ctxhub.core.hub.partial_reads import Opened
-from ctxhub.core.kit.listing import with_arrays
-from ctxhub.rest.answers import in_parts, joined
+from ctxhub.core.kit.listing import preview, with_arrays
+from ctxhub.rest.answers import in_parts, joined, written
 from ctxhub.rest.operations import deletes, lists, operation, shows
 from ctxhub.rest.schemas import LinkWalk
 from ctxhub.rest.takes import READ_IN_PARTS, takes
 from ctxhub.rest.views import ProjectViewSet
-from ctxhub.toolbox.argument_types import Author, Time
+from ctxhub.toolbox.argument_types import About, Author, Time
 from memory.snapshots import reads, services
 from memory.snapshots.graph import list_chain, list_impact
 from memory.snapshots.queries import (
     CAUSE,
     ORDERS,
     ActionLabel,
+    Cause,
+    LinkedSnapshot,
     ListedSnapshot,
     Reasons,
     Snapshot,
@@ -47,7 +49,14 @@ class ViewedSnapshot(TypedDict):
     source: NotRequired[str]
 
 
-SavedSnapshot = joined("SavedSnapshot", services.SaveAnswer, Snapshot)
+class SavedLinks(TypedDict):
+    """Ids; in the whole snapshot with the summaries."""
+
+    caused_by: Annotated[int | str | Cause | None, CAUSE]
+    dependencies: Annotated[list[int | LinkedSnapshot], About("What it rests on besides its cause.")]
+
+
+SavedSnapshot = joined("SavedSnapshot", written("Saved", services.SaveAnswer, Snapshot), SavedLinks)
 
 
 # The tool's example names a cause.
@@ -58,7 +67,15 @@ EXAMPLE = {
 }
 
 
+def _save(**arguments: Any) -> dict[str, Any]:
+    """As the tool answers, but of a long summary the beginning: the client has sent it."""
+    answer = save_snapshot(**arguments)
+    return {**answer, "summary": preview(answer["summary"])}
+
+
 class SnapshotViewSet(ProjectViewSet):
+    kind = "snapshot"
+
     def item(self, snapshot_id: int) -> dict[str, Any]:
         return snapshot_item(self.project_id, get_snapshot(self.project_id, snapshot_id))
 
@@ -75,7 +92,7 @@ class SnapshotViewSet(ProjectViewSet):
     def create(self, request: Request, slug: str) -> Response:
         """Keep a moment of the work: what was done, and why. Credentials in the content are masked."""
         source = self.body.pop("source", None) or "api"
-        return Response(self.write(save_snapshot, source=source, **self.body), status=201)
+        return Response(self.write(_save, source=source, **self.body), status=201)
 
     @operation(query=READ_IN_PARTS, responses=in_parts(Snapshot))
     def retrieve(self, request: Request, slug: str, snapshot_id: int) -> Response:

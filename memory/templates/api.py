@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from ctxhub.rest.answers import joined
+from ctxhub.rest.answers import joined, written
 from ctxhub.rest.etags import IF_MATCH
 from ctxhub.rest.operations import CREATED_OR_FOUND, deletes, lists, reads, writes
 from ctxhub.rest.takes import takes
@@ -11,11 +11,11 @@ from memory.decisions.api import DecisionWrites, SetAnswer
 from memory.templates import queries, services
 
 Template = joined("Template", queries.TemplateItem)
-TemplateAnswer = joined("TemplateAnswer", services.TemplateAnswer, Template)
+TemplateAnswer = written("TemplateAnswer", services.TemplateAnswer, Template)
 
 
 class TemplateViewSet(ProjectViewSet):
-    named_by = "name"
+    kind, named_by = "template", "name"
 
     def item(self, name: str) -> dict[str, Any]:
         return queries.template_item(queries.get_template(self.project_id, name))

@@ -5,7 +5,7 @@ from typing import Annotated, Any, NotRequired
 from typing_extensions import TypedDict
 
 from ctxhub.core.kit.caller import WRITE
-from ctxhub.rest.answers import joined
+from ctxhub.rest.answers import written
 from ctxhub.rest.operations import CREATED, deletes, lists, reads, writes
 from ctxhub.rest.takes import takes
 from ctxhub.rest.views import ProjectViewSet
@@ -13,8 +13,8 @@ from ctxhub.toolbox.argument_types import About, Object
 from memory.workflows import services
 from memory.workflows.queries import ORDERS, Workflow, get_workflow, list_workflows, workflow_item
 
-CreatedWorkflow = joined("CreatedWorkflow", services.CreateWorkflowAnswer, Workflow)
-ChangedWorkflow = joined("ChangedWorkflow", services.WorkflowAnswer, Workflow)
+CreatedWorkflow = written("CreatedWorkflow", services.CreateWorkflowAnswer, Workflow)
+ChangedWorkflow = written("ChangedWorkflow", services.WorkflowAnswer, Workflow)
 
 
 class WorkflowChanges(TypedDict):
@@ -28,7 +28,7 @@ class WholeWorkflow(TypedDict):
 
 class WorkflowViewSet(ProjectViewSet):
     scopes = {"destroy": WRITE}
-    named_by = "workflow_id"
+    kind, named_by = "workflow", "workflow_id"
 
     def item(self, workflow_id: int) -> dict[str, Any]:
         return workflow_item(get_workflow(self.project_id, workflow_id))

@@ -6,7 +6,7 @@ from typing_extensions import TypedDict
 
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.listing import Listing
-from ctxhub.rest.answers import batch_of
+from ctxhub.rest.answers import batch_of, written
 from ctxhub.rest.operations import CREATED, lists, performs, reads
 from ctxhub.rest.takes import takes
 from ctxhub.rest.views import ProjectViewSet
@@ -46,7 +46,11 @@ def list_or_wait(caller: Caller, **filters: Any) -> Listing:
     return wait_for_inbox(caller, has_mailbox=open_mailbox(caller), **filters)
 
 
+SentMessage = written("SentMessage", SendAnswer, queries.WholeMessage)
+
+
 class MessageViewSet(ProjectViewSet):
+    kind = "message"
     for_readers = ("create",)
     instead = {
         **dict.fromkeys(
@@ -68,7 +72,10 @@ class MessageViewSet(ProjectViewSet):
         says="Your inbox: urgent first, then newest. To look marks nothing as read.",
     )
     create = performs(
-        takes("message", "send"), statuses=CREATED, says="Write to some agents, or to everyone."
+        takes("message", "send"),
+        SentMessage,
+        statuses=CREATED,
+        says="Write to some agents, or to everyone.",
     )
     retrieve = reads(
         queries.WholeMessage,

@@ -7,7 +7,7 @@ from rest_framework.response import Response
 
 from ctxhub.core.kit.caller import WRITE
 from ctxhub.core.kit.listing import Listing
-from ctxhub.rest.answers import in_parts, page_of
+from ctxhub.rest.answers import in_parts, page_of, written
 from ctxhub.rest.operations import CREATED, CREATED_OR_FOUND, lists, operation, performs, shows
 from ctxhub.rest.takes import takes
 from ctxhub.rest.views import ProjectViewSet
@@ -16,10 +16,12 @@ from sessions.sittings.queries import (
     ListedAncestor,
     ListedSession,
     Session,
+    get_session,
     list_lineage,
     list_sessions,
+    session_items,
 )
-from sessions.sittings.services import delete_session
+from sessions.sittings.services import SaveAnswer, delete_session
 from sessions.windows.live import LiveSession, list_live_sessions
 
 
@@ -31,8 +33,16 @@ def list_lineage_of(project_id: int, session_id: int, **page: Any) -> Listing:
     return list_lineage(project_id, session_id, **page)
 
 
+SavedSession = written("SavedSession", SaveAnswer, Session)
+
+
 class SessionViewSet(ProjectViewSet):
     scopes = {"destroy": WRITE}
+    kind = named_by = "session"
+
+    def item(self, session_id: int) -> dict[str, Any]:
+        [item] = session_items([get_session(self.project_id, session_id)], full=False).values()
+        return item
 
     list = shows(
         takes("session", "list").ordered_by(ORDERS, "-at"),
@@ -42,6 +52,7 @@ class SessionViewSet(ProjectViewSet):
     )
     create = performs(
         takes("session", "save"),
+        SavedSession,
         statuses=CREATED_OR_FOUND,
         says="Keep where an agent is: 201 where the session is new, 200 where it was there.",
     )

@@ -8,20 +8,22 @@ from rest_framework.test import APIClient
 
 from ctxhub.core.accounts.access_tokens import create_token
 from ctxhub.core.models import Event, Membership, Project
+from ctxhub.rest.takes import Takes
 from tests.addresses import operations
 from tests.contract.calls import action_of, made, parent, several, stored
 from tests.contract.faces import Face, Open, OverMcp, OverRest
 from tests.contract.nouns import CONTRACTS, Contract, Json
-from tests.hub import LiveHub, RestClient
+from tests.hub import WHOLE, LiveHub, RestClient
 from tests.signed_in import sign_in
 
 # What two objects of the same fields differ in.
 OF_ONE_OBJECT = {"id", "at", "created", "updated", "created_at", "updated_at", "expires_at", "saved_at"}
 OF_ONE_OBJECT |= {"workflow_id", "thread", "fence", "agent", "by", "from", "expires"}
-# Over REST these answer what the tool does, without the object.
-ANSWERED_IN_SHORT = {"scratchpad", "message", "session"}
+# Over REST a PATCH of these answers what the tool does, without the object.
+CHANGED_IN_SHORT = {"scratchpad", "session"}
 # What a write answers besides the object.
-OF_THE_WRITE = {"id", "result", "context_created", "workflow_id", "unknown", "similar", "hint"}
+OF_THE_WRITE = {"id", "result", "context_created", "workflow_id", "unknown", "similar", "hint", "ref"}
+OF_THE_WRITE |= {"scratchpad_id", "conversation"}
 # Addresses of what has a version, which If-Match names.
 VERSIONED = {
     "decisions/",
@@ -111,19 +113,87 @@ def test_the_agent_named_in_a_call_is_its_author(noun: Contract, open_face: Open
 
 
 @pytest.mark.one_engine
-@pytest.mark.parametrize("noun", [one for one in CONTRACTS if one.kind not in ANSWERED_IN_SHORT], ids=str)
-def test_rest_answers_a_write_with_the_whole_object(noun: Contract, hub: LiveHub, ada_token: str) -> None:
+@nouns
+def test_rest_answers_a_post_with_names_and_what_changed(
+    noun: Contract, hub: LiveHub, ada_token: str
+) -> None:
+    """And with the whole object where the client prefers that; a PATCH is the other way round."""
     ada = OverRest(hub.rest(ada_token))
+    in_full = OverRest(RestClient(hub.port, ada_token, dict(WHOLE), project="apollo"))
     needed = noun.needs(ada)
-    created = ada.create(noun, {**needed, **noun.everything})
-    name, whole = created[noun.made], ada.read(noun, created[noun.made])
-    assert {**created, **whole} == created
-    assert {*created} - {*whole} <= OF_THE_WRITE
+    created = in_full.create(noun, {**needed, **noun.everything})
+    name = created[noun.made]
+    # A snapshot's tier is that of the write.
+    whole = {field: value for field, value in ada.read(noun, name).items() if field != "session"}
+    assert {**created, **whole} == created or noun.kind == "session"
+    assert {*created} - {*whole} <= OF_THE_WRITE | {"session"}
+    assert created["ref"] == f"{noun.kind}:{name}"
+    assert created.get("id", name) == name or noun.kind == "decision"
+
+    short = ada.create(noun, {**needed, **several(noun, 1)[0]})
+    assert short["ref"] == f"{noun.kind}:{short[noun.made]}"
+    if not noun.has_put:
+        assert len(str(short)) < 300
+        assert {*short} - OF_THE_WRITE <= {*_answer_of(noun)} | {"id", "ref"}
     for act in noun.acts:
-        assert ada.act(noun, name, act).items() >= ada.read(noun, name).items()
-    if noun.change:
+        if noun.kind != "message":
+            assert {*ada.act(noun, name, act)} <= {"id", "ref", "result", "status", "hint"}
+            assert in_full.act(noun, name, act).items() >= ada.read(noun, name).items()
+    if noun.change and noun.kind not in CHANGED_IN_SHORT:
         changed = ada.change(noun, name, noun.changes)
         assert changed == {**changed, **ada.read(noun, changed[noun.made]), "result": "updated"}
+
+
+def _answer_of(noun: Contract) -> set[str]:
+    """What the tool answers."""
+    return {*Takes((noun.tool, noun.create)).answer.__annotations__}
+
+
+@pytest.mark.one_engine
+@pytest.mark.parametrize(
+    ("prefer", "applied", "is_whole"),
+    [
+        ("return=representation", "return=representation", True),
+        ('respond-async, Return = "representation"; x=1', "return=representation", True),
+        ("return=minimal", "return=minimal", False),
+        ("return=minimal, return=representation", "return=minimal", False),
+        ("return=everything", None, None),
+        ("handling=strict", None, None),
+        ("returned=representation", None, None),
+    ],
+)
+def test_a_preference_is_followed_and_said(
+    ada_rest: RestClient, prefer: str, applied: str | None, is_whole: bool | None
+) -> None:
+    fields = {"title": "t", "content": "c"}
+    for send, path, usual in (
+        (ada_rest.post, "memories/", False),
+        (ada_rest.patch, "memories/{}/", True),
+        (ada_rest.put, "memories/{}/", True),
+        (ada_rest.post, "memories/{}/restore/", False),
+    ):
+        memory = ada_rest.post("memories/", fields).body["id"]
+        body = {"revision": 1} if path.endswith("restore/") else fields
+        reply = send(path.format(memory), body, {"Prefer": prefer})
+        assert reply.headers.get("preference-applied") == applied, path
+        assert ("content" in reply.body) == (usual if is_whole is None else is_whole)
+        assert reply.body["ref"] == f"memory:{reply.body['id']}"
+
+
+@pytest.mark.one_engine
+def test_a_repeated_post_is_answered_in_the_same_form(ada_rest: RestClient) -> None:
+    body, key = {"title": "t", "content": "c"}, {"Idempotency-Key": "r-1"}
+    first = ada_rest.post("memories/", body, {**key, **WHOLE})
+    again = ada_rest.post("memories/", body, {**key, **WHOLE})
+    assert (again.body, again.headers["preference-applied"]) == (first.body, "return=representation")
+    assert ada_rest.post("memories/", body, key).body["error"] == "conflict"
+
+
+@pytest.mark.one_engine
+def test_a_token_that_only_writes_is_told_no_more_if_it_prefers_more(hub: LiveHub, apollo: Project) -> None:
+    secret = create_token(project=apollo, agent="ci", scopes=["write"]).secret
+    reply = hub.rest(secret, project="apollo").post("memories/", {"title": "t", "content": "c"}, WHOLE)
+    assert ("content" in reply.body, "preference-applied" in reply.headers) == (False, False)
 
 
 @pytest.mark.one_engine
@@ -138,14 +208,15 @@ def test_a_token_that_may_only_write_is_answered_as_by_the_tool(
     answers = [
         face.create(noun, {**needed, **fields}) for face, fields in zip(faces, several(noun, 2), strict=True)
     ]
-    assert {*answers[0]} - {"context_created"} == {*answers[1]} - {"similar"}
+    names = {"id", "ref"}  # REST names all alike.
+    assert {*answers[0]} - {"context_created"} - names == {*answers[1]} - {"similar"} - names
     if noun.change:
         changes = {name: value for name, value in noun.changes.items() if name != "name"}
         changed = [
             {*face.change(noun, answer[noun.made], changes)}
             for face, answer in zip(faces, answers, strict=True)
         ]
-        assert changed[0] == changed[1]
+        assert changed[0] - names == changed[1] - names
     assert rest.read(noun, answers[1][noun.made])["error"] == "not_allowed"
     assert rest.list(noun, **noun.listing, **parent(noun, needed))["error"] == "not_allowed"
 

@@ -9,7 +9,7 @@ from django.contrib.auth.models import User
 from ctxhub.core.accounts.access_tokens import create_token, forget_tokens, revoke_token
 from ctxhub.core.kit import clock
 from ctxhub.core.models import AccessToken, Agent, Event, Membership, Project
-from tests.hub import LiveHub, RestClient
+from tests.hub import WHOLE, LiveHub, RestClient
 from tests.signed_in import sign_in
 from tests.tables import dump_written
 
@@ -145,12 +145,12 @@ def test_a_pinned_token_acts_only_as_its_agent(ben_rest: RestClient, apollo: Pro
 
 
 def test_a_pinned_token_may_name_its_own_agent(ben_rest: RestClient) -> None:
-    assert ben_rest.post("decisions/", {**DECISION, "agent": "Ben"}).body["agent"] == "ben"
+    assert ben_rest.post("decisions/", {**DECISION, "agent": "Ben"}, WHOLE).body["agent"] == "ben"
 
 
 def test_an_unpinned_token_acts_as_the_agent_named_in_the_request(hub: LiveHub, apollo: Project) -> None:
     client = new_client(hub, apollo, name="ci")
-    assert client.post("decisions/", DECISION).body["agent"] == "ci"
+    assert client.post("decisions/", DECISION, WHOLE).body["agent"] == "ci"
     assert client.patch("decisions/api/auth/", {"value": 1, "agent": "zoe"}).body["agent"] == "zoe"
     assert client.put("decisions/api/auth/", {"value": 2}, {"Ctxhub-Agent": "yan"}).body["agent"] == "yan"
     assert client.patch("decisions/api/auth/?agent=xia", {"value": 3}).body["agent"] == "xia"
@@ -237,7 +237,7 @@ def test_a_superuser_may_do_everything_in_every_project(
 
 def test_a_person_acts_as_the_agent_of_their_username(hub: LiveHub, apollo: Project) -> None:
     person = sign_in(hub, "grace", apollo, Role.MEMBER)
-    assert person.post("decisions/", DECISION).body["agent"] == "grace"
+    assert person.post("decisions/", DECISION, WHOLE).body["agent"] == "grace"
     assert Agent.objects.in_project(apollo).get(name="grace").kind == Agent.Kind.HUMAN
     assert person.post("decisions/", {**DECISION, "agent": "ada"}).status == 403
 

@@ -10,7 +10,7 @@ from ctxhub.core.kit.listing import Listing
 from ctxhub.core.models import Project
 from ctxhub.rest.answers import with_author
 from ctxhub.toolbox.actions import all_tools
-from tests.hub import LiveHub, McpClient, RestClient
+from tests.hub import WHOLE, LiveHub, McpClient, RestClient
 
 Make = Callable[[McpClient, str], object]
 Json = dict[str, Any]
@@ -175,7 +175,7 @@ def test_rest_names_the_author_beside_the_older_name(written: Json, ada_rest: Re
 
 
 def test_what_a_write_answers_names_the_author(ada_rest: RestClient) -> None:
-    made = ada_rest.post("decisions/", {"key": "k", "value": 1}).body
+    made = ada_rest.post("decisions/", {"key": "k", "value": 1}, WHOLE).body
     assert (made["agent"], made["by"]) == ("ada", "ada")
     changed = ada_rest.patch("decisions/k/", {"value": 2}).body
     assert (changed["agent"], changed["by"]) == ("ada", "ada")

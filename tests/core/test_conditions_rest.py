@@ -45,7 +45,7 @@ def test_a_write_only_token_reads_nothing(hub: LiveHub, ada_rest: RestClient, ap
     assert writer.get("decisions/a/").status == 403
     reply = writer.patch("decisions/a/", {})
     assert reply.status == 200
-    assert set(reply.body) == {"key", "id", "version", "result"}
+    assert set(reply.body) == {"key", "id", "ref", "version", "result"}
 
 
 def test_an_agents_name_is_the_same_over_rest_and_mcp(hub: LiveHub, ben_token: str, apollo: Project) -> None:

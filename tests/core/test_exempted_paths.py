@@ -13,7 +13,7 @@ from ctxhub.core.paths.bearing import bear_on, bearing_patterns
 from ctxhub.core.text.globs import matches
 from ctxhub.toolbox.dispatch import call
 from tests.core.stale import change, counts, write_rows
-from tests.hub import McpClient, RestClient
+from tests.hub import WHOLE, McpClient, RestClient
 from tests.sessions.briefs import check
 from tracking.changes.queries import files_of
 
@@ -145,6 +145,6 @@ def test_exemptions_over_mcp_and_rest(ada_mcp: McpClient, ada_rest: RestClient) 
     memory = ada_mcp.call("memory", "add", **note)["id"]
     assert ada_mcp.call("get", refs=[f"memory:{memory}"])["items"][0]["paths"] == paths
     rule = {"category": "c", "text": "x", "paths": paths}
-    assert ada_rest.post("constraints/", rule).body["paths"] == paths
+    assert ada_rest.post("constraints/", rule, WHOLE).body["paths"] == paths
     assert ada_rest.post("check/", {"paths": ["src/gen/a.py"]}).body["constraints"] == []
     assert len(ada_mcp.call("check", paths=["src/a.py"])["constraints"]["rows"]) == 1

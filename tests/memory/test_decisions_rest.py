@@ -6,7 +6,7 @@ from urllib.parse import quote
 import pytest
 
 from ctxhub.core.models import Event, Project
-from tests.hub import Reply, RestClient
+from tests.hub import WHOLE, Reply, RestClient
 
 ALL_FIELDS: dict[str, Any] = {
     "value": "JWT",
@@ -35,7 +35,7 @@ def count_events(project: Project) -> int:
 
 def test_setting_a_key_that_exists_answers_200(ada_rest: RestClient) -> None:
     ada_rest.post("decisions/", {"key": "k", **ALL_FIELDS})
-    again = ada_rest.post("decisions/", {"key": "k", "value": "OAuth"})
+    again = ada_rest.post("decisions/", {"key": "k", "value": "OAuth"}, WHOLE)
     assert (again.status, again.body["result"], again.body["version"]) == (200, "updated", "1.0.1")
     assert again.body["tags"] == ALL_FIELDS["tags"]
     assert ada_rest.post("decisions/", {"key": "k", "value": "OAuth"}).body["result"] == "unchanged"
@@ -134,7 +134,7 @@ def test_a_put_needs_a_value(ada_rest: RestClient) -> None:
 
 def test_setting_a_deprecated_key_answers_a_hint(ada_rest: RestClient) -> None:
     ada_rest.post("decisions/", {"key": "k", "value": 1, "status": "deprecated"})
-    reply = ada_rest.post("decisions/", {"key": "k", "value": 2})
+    reply = ada_rest.post("decisions/", {"key": "k", "value": 2}, WHOLE)
     assert (reply.body["status"], "revives" in reply.body["hint"]) == ("deprecated", True)
 
 

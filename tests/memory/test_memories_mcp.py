@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from tests.hub import McpClient, RestClient
+from tests.hub import WHOLE, McpClient, RestClient
 
 TITLE = "Caching the product list"
 CONTENT = "Keep it in Redis for five minutes. Without it the page takes two seconds."
@@ -94,7 +94,7 @@ def test_a_context_may_come_as_a_number(ada_mcp: McpClient, ada_rest: RestClient
     add(ada_mcp, context=row_id)
     assert titles(ada_mcp, context=row_id) == titles(ada_mcp, context=str(row_id)) == [TITLE]
     made = {"title": TITLE, "content": CONTENT}
-    assert ada_rest.post("memories/", {**made, "context": str(row_id)}).body["context"] == "shop"
+    assert ada_rest.post("memories/", {**made, "context": str(row_id)}, WHOLE).body["context"] == "shop"
     assert ada_rest.post("memories/", {**made, "context": 999}).status == 404
 
 

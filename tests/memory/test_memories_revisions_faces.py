@@ -7,7 +7,7 @@ import pytest
 from ctxhub.core.accounts.access_tokens import create_token
 from ctxhub.core.models import Project
 from memory.models import MemoryRevision
-from tests.hub import LiveHub, McpClient, RestClient
+from tests.hub import WHOLE, LiveHub, McpClient, RestClient
 
 pytestmark = pytest.mark.usefixtures("index_is_kept")
 
@@ -94,7 +94,7 @@ def test_revisions_are_listed_read_and_restored_over_rest(ada_rest: RestClient, 
     one = ada_rest.get(f"{path}revisions/1/").body
     assert (one["title"], one["content"], one["revision"]) == ("Cache", LINES, 1)
     assert ada_rest.get(f"{path}revisions/1/", tail=1).body["content"] == "three"
-    restored = ada_rest.post(f"{path}restore/", {"revision": 1})
+    restored = ada_rest.post(f"{path}restore/", {"revision": 1}, WHOLE)
     assert (restored.status, restored.body["result"], restored.body["content"]) == (200, "updated", LINES)
     assert ada_rest.get(path).body["revision"] == 3
 
@@ -121,5 +121,5 @@ def test_a_writer_without_the_read_scope_gets_a_short_answer(
 ) -> None:
     writer = hub.rest(create_token(project=apollo, agent="ci", scopes=["write"]).secret)
     answer = writer.post(f"memories/{memory}/restore/", {"revision": 1})
-    assert set(answer.body) == {"id", "result", "tokens", "revision"}
+    assert set(answer.body) == {"id", "ref", "result", "tokens", "revision"}
     assert writer.get(f"memories/{memory}/revisions/").status == 403

@@ -68,7 +68,7 @@ def test_each_filter_narrows_the_workflows(
 def test_a_new_pad_answers_201_and_comes_back_with_its_etag(ada_rest: RestClient) -> None:
     workflow = workflow_of(ada_rest)
     made = ada_rest.post("scratchpads/", {"workflow_id": workflow, "name": "notes", "content": TEXT})
-    assert (made.status, set(made.body)) == (201, {"scratchpad_id", "created_at"})
+    assert (made.status, set(made.body)) == (201, {"id", "ref", "scratchpad_id", "created_at"})
     one = ada_rest.get(f"scratchpads/{made.body['scratchpad_id']}/")
     assert one.headers["etag"] == '"1"'
     assert (one.body["content"], one.body["workflow_id"], one.body["revision"]) == (TEXT, workflow, 1)

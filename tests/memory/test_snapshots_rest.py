@@ -3,7 +3,7 @@
 from typing import Any
 
 from sessions.windows import opening  # noqa: F401  # Says which session a call belongs to.
-from tests.hub import RestClient
+from tests.hub import WHOLE, RestClient
 
 CONTENT = "We keep sessions in Redis. A restart loses them."
 ALL_FIELDS: dict[str, Any] = {
@@ -32,10 +32,10 @@ def ids(client: RestClient, path: str = "snapshots/", **query: Any) -> list[int]
 def test_a_new_snapshot_answers_201_with_all_fields(ada_rest: RestClient) -> None:
     cause, other = save(ada_rest), save(ada_rest)
     links = {"caused_by": cause, "dependencies": [f"snapshot:{other}"], "session": "window"}
-    made = ada_rest.post("snapshots/", {**ALL_FIELDS, **links})
+    made = ada_rest.post("snapshots/", {**ALL_FIELDS, **links}, WHOLE)
     assert made.status == 201
     one = ada_rest.get(f"snapshots/snapshot:{made.body['id']}/")
-    assert made.body == one.body
+    assert made.body == {**one.body, "ref": f"snapshot:{one.body['id']}"}
     assert {name: one.body[name] for name in ALL_FIELDS} == ALL_FIELDS
     assert one.body["caused_by"] == {"id": cause, "summary": CONTENT}
     assert one.body["dependencies"] == [{"id": other, "summary": CONTENT}]
@@ -49,7 +49,7 @@ def test_the_source_is_the_api_unless_said(ada_rest: RestClient) -> None:
 
 def test_a_credential_is_masked_and_counted(ada_rest: RestClient) -> None:
     token = "ghp_" + "a1B2c3D4e5F6g7H8i9J0" * 2
-    made = ada_rest.post("snapshots/", {"content": f"Push with {token} please."})
+    made = ada_rest.post("snapshots/", {"content": f"Push with {token} please."}, WHOLE)
     assert (made.status, made.body["masked"]) == (201, 1)
     assert token not in made.body["content"]
 

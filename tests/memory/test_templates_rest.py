@@ -6,7 +6,7 @@ import pytest
 
 from ctxhub.core.models import Project
 from memory.models import Decision
-from tests.hub import Reply, RestClient
+from tests.hub import WHOLE, Reply, RestClient
 
 INCIDENT: dict[str, Any] = {
     "defaults": {"layer": "infrastructure", "tags": ["incident"]},
@@ -71,7 +71,7 @@ def test_a_percent_encoded_name_is_reached_at_its_address(ada_rest: RestClient, 
 
 
 def test_a_decision_is_made_from_a_template(incident: RestClient, ben_rest: RestClient) -> None:
-    made = ben_rest.post("templates/incident/decisions/", {**BODY, "tags": ["api"]})
+    made = ben_rest.post("templates/incident/decisions/", {**BODY, "tags": ["api"]}, WHOLE)
     assert (made.status, made.body["result"], made.headers["etag"]) == (201, "created", '"1.0.0"')
     assert (made.body["layer"], made.body["tags"]) == ("infrastructure", ["api", "incident"])
     assert made.body["agent"] == "ben"

@@ -5,18 +5,18 @@ from typing import Any
 import pytest
 
 from ctxhub.core.models import Event, Project
-from tests.hub import RestClient
+from tests.hub import WHOLE, RestClient
 
 
 def recorded(client: RestClient, path: str, change: str = "modified", **rest: Any) -> dict[str, Any]:
-    reply = client.post("changes/", {"path": path, "change": change, **rest})
+    reply = client.post("changes/", {"path": path, "change": change, **rest}, WHOLE)
     assert reply.status == 201, reply
     body: dict[str, Any] = reply.body
     return body
 
 
 def leased(client: RestClient, *paths: str, **rest: Any) -> dict[str, Any]:
-    reply = client.post("leases/", {"paths": list(paths), **rest})
+    reply = client.post("leases/", {"paths": list(paths), **rest}, WHOLE)
     assert reply.status == 201, reply
     body: dict[str, Any] = reply.body
     return body
@@ -30,7 +30,8 @@ def test_a_change_is_recorded_and_read_back(ada_rest: RestClient) -> None:
     assert made["at"][-1] == "Z"
     expected = {"path": "src/app.py", "change": "created", "by": "ada", "layer": "data"}
     assert expected.items() <= made.items()
-    assert ada_rest.get(f"changes/{made['id']}/").body == made
+    assert {**ada_rest.get(f"changes/{made['id']}/").body, "ref": f"change:{made['id']}"} == made
+    del made["ref"]
     [item] = ada_rest.get("changes/").body["items"]
     assert item == {**made, "description": "x" * 200 + "…"}
 
@@ -74,12 +75,12 @@ def test_a_lease_is_acquired_renewed_and_released(ada_rest: RestClient) -> None:
 
 def test_leasing_again_extends_the_lease(ada_rest: RestClient) -> None:
     made = leased(ada_rest, "src/**", "docs/x.md", minutes=5, reason="Rework.")
-    reply = ada_rest.post("leases/", {"paths": ["docs/x.md", "src/**"], "minutes": 60})
+    reply = ada_rest.post("leases/", {"paths": ["docs/x.md", "src/**"], "minutes": 60}, WHOLE)
     assert (made["result"], reply.status, reply.body["result"]) == ("created", 200, "extended")
     assert reply.body == {**made, "result": "extended", "expires": reply.body["expires"]}
     assert reply.body["expires"] > made["expires"]
     again = {"paths": ["docs/x.md", "src/**"], "reason": None}
-    assert ada_rest.post("leases/", again).body["reason"] == ""
+    assert ada_rest.post("leases/", again, WHOLE).body["reason"] == ""
     assert ada_rest.get("leases/").body["count"] == 1
 
 

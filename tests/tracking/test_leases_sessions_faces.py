@@ -14,7 +14,7 @@ from ctxhub.core.text.token_count import count_tokens
 from ctxhub.toolbox.dispatch import call
 from messaging.messages.services import send_message
 from sessions.sittings.services import save_session
-from tests.hub import LiveHub, McpClient, RestClient
+from tests.hub import WHOLE, LiveHub, McpClient, RestClient
 from tests.periodic import prevent_periodic_work
 from tests.stdio import stdio_hub
 from tests.timing import wait_until
@@ -63,7 +63,7 @@ def test_the_meta_names_the_session_but_for_the_argument(ada_mcp: McpClient) -> 
 
 def test_the_header_names_the_session_of_rest(ada_rest: RestClient) -> None:
     one, two = {HEADER: "claude-1a2b"}, {HEADER: "claude-9z"}
-    made = ada_rest.post("leases/", {"paths": [FILE]}, one)
+    made = ada_rest.post("leases/", {"paths": [FILE]}, {**one, **WHOLE})
     assert (made.status, made.body["session"]) == (201, "claude-1a2b")
     refused = ada_rest.post("leases/", {"paths": [FILE]}, two)
     assert (refused.status, refused.body["current"]["session"]) == (409, "claude-1a2b")

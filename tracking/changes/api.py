@@ -2,14 +2,18 @@
 
 from typing import Any
 
-from ctxhub.rest.answers import batch_of
+from ctxhub.rest.answers import batch_of, written
 from ctxhub.rest.operations import CREATED, lists, performs, reads, shows, writes
 from ctxhub.rest.takes import takes
 from ctxhub.rest.views import ProjectViewSet
 from tracking.changes import queries, services
 
+RecordedChange = written("RecordedChange", services.RecordAnswer, queries.Change)
+
 
 class ChangeViewSet(ProjectViewSet):
+    kind = "change"
+
     def item(self, change_id: int) -> dict[str, Any]:
         return queries.change_item(queries.get_change(self.project_id, change_id))
 
@@ -22,7 +26,7 @@ class ChangeViewSet(ProjectViewSet):
     )
     create = writes(
         takes("file", "record"),
-        queries.Change,
+        RecordedChange,
         statuses=CREATED,
         says="Tell the others that a file was changed.",
     )

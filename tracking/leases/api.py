@@ -3,24 +3,20 @@
 from typing import Any
 
 from ctxhub.core.kit.caller import WRITE
+from ctxhub.rest.answers import written
 from ctxhub.rest.operations import CREATED_OR_FOUND, deletes, lists, performs, reads, writes
 from ctxhub.rest.takes import takes
 from ctxhub.rest.views import ProjectViewSet
 from tracking.leases import queries
 from tracking.leases.granting import LeaseAnswer, LeasedAnswer
 
-
-class Leased(queries.Lease, LeasedAnswer):
-    """A lease, and what the write answers beside it."""
-
-
-class Renewed(queries.Lease, LeaseAnswer):
-    """A lease, and what the write answers beside it."""
+Leased = written("Leased", LeasedAnswer, queries.Lease)
+Renewed = written("Renewed", LeaseAnswer, queries.Lease)
 
 
 class LeaseViewSet(ProjectViewSet):
     scopes = {"destroy": WRITE}
-    named_by = "lease_id"
+    kind, named_by = "lease", "lease_id"
 
     def item(self, lease_id: int) -> dict[str, Any]:
         return queries.lease_item(queries.get_lease(self.project_id, lease_id))

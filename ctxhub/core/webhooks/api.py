@@ -27,11 +27,11 @@ from ctxhub.rest.answers import page_of
 from ctxhub.rest.filters import ordering
 from ctxhub.rest.operations import operation
 from ctxhub.rest.pages import Page
+from ctxhub.rest.preferences import REPRESENTATION, applied, preferred
 from ctxhub.rest.takes import ONLY_A_PAGE, Takes
 from ctxhub.rest.views import ProjectViewSet
 from ctxhub.toolbox.argument_types import About, AsIds, Number, Words
 
-WHOLE = "return=representation"
 PRIORITIES = {"enum": ["low", "medium", "high", "critical"]}
 
 Url = Annotated[
@@ -198,7 +198,9 @@ class WebhookViewSet(ProjectViewSet):
         return Response(self.once(test), status=202)
 
     def _whole(self, webhook_id: int) -> dict[str, Any]:
-        if WHOLE not in self.request.headers.get("Prefer", "").replace(" ", "").lower():
+        is_whole = (preference := preferred(self.request)) == REPRESENTATION
+        self.preference = applied(preference, is_whole=is_whole)
+        if not is_whole:
             return {}
         return {"webhook": webhook_item(get_webhook(self.project_id, webhook_id))}
 
