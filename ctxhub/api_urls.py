@@ -26,10 +26,14 @@ in_project = [
     *sessions.in_project,
 ]
 
+docs = Docs.as_view(
+    url_name="api:schema", template_name="ctxhub/api_docs.html", http_method_names=READ_METHODS
+)
+
 urlpatterns = [
     path("v1/", include(urls.beside_projects)),
     path("v1/projects/<slug:slug>/", include(in_project)),
     path("schema/", Schema.as_view(http_method_names=READ_METHODS), name="schema"),
-    path("docs/", Docs.as_view(url_name="api:schema", http_method_names=READ_METHODS), name="docs"),
+    path("docs/", docs, name="docs"),
     re_path("", unknown_address),
 ]

@@ -56,7 +56,12 @@ def sidebar(request: HttpRequest) -> list[dict[str, Any]]:
         "active": request.path.startswith(FOLDER),
     }
     shown = [{"title": group, "separator": True, "items": items} for group, items in groups.items() if items]
-    return [{"items": [overview, *[make(request) for make in own_places], search, views]}, *shown]
+    programs = {"title": "REST API", "icon": "api", "link": reverse("api:docs")}
+    return [
+        {"items": [overview, *[make(request) for make in own_places], search, views]},
+        *shown,
+        {"separator": True, "items": [programs]},
+    ]
 
 
 def switcher(request: HttpRequest) -> list[dict[str, Any]]:

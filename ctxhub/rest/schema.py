@@ -13,6 +13,7 @@ from ctxhub.core.kit.headers import AGENT_HEADER, SESSION_HEADER
 from ctxhub.core.kit.inputs import WORD_LENGTH
 from ctxhub.core.kit.limits import WORD
 from ctxhub.rest.answers import schema_of
+from ctxhub.rest.documented import document
 from ctxhub.rest.ids import id_schema, kind_of
 from ctxhub.rest.preferences import PREFER
 from ctxhub.rest.takes import NOTHING, Takes
@@ -209,6 +210,7 @@ def add_what_is_common(result: Json, generator: Any, request: Any, public: bool)
             writes = method in ("post", "put", "patch", "delete")
             _add_parameters(operation, has_caller, writes=writes, names=writes and _names(operation, schemas))
             _add_errors(operation, has_body="requestBody" in operation)
+    document(result)
     return result
 
 

@@ -27,6 +27,6 @@ class SearchViewSet(ProjectViewSet):
 
     @operation(body=takes("search"), responses={200: SearchAnswer}, operation_id="ask_search")
     def ask(self, request: Request, slug: str) -> Response:
-        """The same, with the question in a body: for long ones, and where addresses are logged."""
+        """Search with the question in a body: for long ones, and where addresses are logged."""
         self.max_tokens = clean_max_tokens(self.body.pop("max_tokens", MAX_TOKENS))
         return self.listed(Page.of(answer_search(self.project_id, **self.body)))

@@ -39,7 +39,7 @@ class UseViewSet(ProjectViewSet):
         UseSeen,
         by=list_use,
         orders=(ORDERS, "-at"),
-        says="Calls, errors and tokens of answers by time, newest first, and by agent and operation.",
+        says="How much is called, and what the answers cost: by time, newest first, agent and operation.",
     )
     empty_searches = lists(
         Takes(SearchArguments),

@@ -60,7 +60,7 @@ class PadsViewSet(ProjectViewSet):
         ListedPad,
         by=queries.list_scratchpads,
         orders=(queries.ORDERS, "id"),
-        says="The same below the workflow.",
+        says="The pads of this workflow, in the order of their creation.",
     )
     create = performs(
         takes(

@@ -44,7 +44,7 @@ class CheckViewSet(ProjectViewSet):
 
     @operation(body=takes("check"), responses={200: CheckAnswer}, operation_id="ask_check")
     def ask(self, request: Request, slug: str) -> Response:
-        """The same, with the paths in a body."""
+        """Check files that a body names."""
         return self._answered(self.body)
 
     def _answered(self, arguments: dict[str, Any]) -> Response:

@@ -301,10 +301,10 @@ def _write_files(project_id: int, session_id: int, files: Mapping[str, NewFile],
 
 
 def _write_state(project_id: int, session_id: int, fields: SaveFields, at: datetime) -> SavedWorkspace:
-    """Add a state if it differs from the newest one."""
-    old = read_states([session_id]).get(session_id)
-    new = replace(old or SavedWorkspace(), **fields.state)
-    if old is None or new.as_dict() != old.as_dict():
+    """Add a state if it differs from the newest one; nothing, said of a session without one, is none."""
+    old = read_states([session_id]).get(session_id, SavedWorkspace())
+    new = replace(old, **fields.state)
+    if new.as_dict() != old.as_dict():
         add_state(project_id, session_id, new, at)
     return new
 

@@ -10,7 +10,7 @@ from sessions.windows.beginning import BeginAnswer, begin_session
 
 
 class BeginViewSet(ProjectViewSet):
-    @operation(body=takes("session", "begin"), responses=BeginAnswer)
+    @operation(body=takes("session", "begin"), responses={200: BeginAnswer})
     def create(self, request: Request, slug: str) -> Response:
         """Tell that a window works in a session: `session`, or the header `Ctxhub-Session`."""
         return Response(self.perform(begin_session, **self.body))

@@ -30,6 +30,7 @@ def test_the_page_shows_every_resource_without_other_sites(hub: LiveHub, page: P
 
 def test_a_token_can_be_tried_out_on_the_page(hub: LiveHub, ada_rest: RestClient, page: Page) -> None:
     ada_rest.post("decisions/", {"key": "api/auth", "value": "JWT"})
+    page.set_viewport_size({"width": 1280, "height": 4_000})
     page.goto(f"{hub.url}/api/docs/")
     page.click("button.authorize")
     bearer = page.locator(".auth-container", has_text="http, Bearer")
@@ -40,3 +41,20 @@ def test_a_token_can_be_tried_out_on_the_page(hub: LiveHub, ada_rest: RestClient
     for button in (".opblock-summary", ".try-out__btn", ".execute"):
         projects.locator(button).first.click()
     assert '"slug": "apollo"' in projects.locator(".live-responses-table").inner_text()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [1280, 390])
+def test_the_page_fits_and_can_be_read_in_both_schemes(
+    hub: LiveHub, page: Page, scheme: str, width: int
+) -> None:
+    page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+    page.set_viewport_size({"width": width, "height": 900})
+    page.goto(f"{hub.url}/api/docs/")
+    page.wait_for_selector("#operations-me-me_retrieve")
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    color = "element => getComputedStyle(element).color"
+    title = page.eval_on_selector(".info .title", color)
+    assert title == ("rgb(15, 23, 42)" if scheme == "light" else "rgb(241, 245, 249)")
+    assert page.inner_text(".docs-bar .docs-name").strip() == "ctxhub"
+    assert "Where to begin" in page.inner_text(".info")
