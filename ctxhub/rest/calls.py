@@ -18,6 +18,7 @@ NOTHING_TO_SAY = OpenApiExample("No arguments", value={}, request_only=True)
 
 
 class CallViewSet(ProjectViewSet):
+    names_tools = True
     scopes = {"run": None, "run_action": None}  # The operation checks its own scope.
 
     @operation(operation_id="call", examples=[NOTHING_TO_SAY], **AS_THE_OPERATION)

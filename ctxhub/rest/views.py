@@ -33,9 +33,11 @@ from ctxhub.core.kit.headers import header_text
 from ctxhub.core.kit.listing import with_arrays
 from ctxhub.core.kit.newer_schema import refuse_older_schema
 from ctxhub.core.kit.read_limit import limited_read
+from ctxhub.core.kit.tool_names import naming_addresses
 from ctxhub.core.text.token_count import count_tokens
 from ctxhub.core.use.tally import Call
 from ctxhub.core.vocabulary.queries import unknown_names
+from ctxhub.rest.addresses import address_of
 from ctxhub.rest.answers import with_author
 from ctxhub.rest.ids import ids_of_refs
 from ctxhub.rest.methods import untaken
@@ -95,6 +97,7 @@ class HubViewSet(GenericViewSet[Any]):
     filters: ClassVar[Mapping[str, type[FilterSet]]] = {}
     instead: ClassVar[Mapping[str, str]] = {}
     has_versions = False
+    names_tools: ClassVar[bool] = False  # In hints, instead of addresses.
     has_authors: ClassVar[bool] = False  # Whether the agent of an item is who wrote it.
 
     query: dict[str, Any]
@@ -127,6 +130,8 @@ class HubViewSet(GenericViewSet[Any]):
 
     def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         with ExitStack() as self._during:
+            if not self.names_tools:
+                self._during.enter_context(naming_addresses(address_of))
             return super().dispatch(request, *args, **kwargs)
 
     def initialize_request(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Request:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from ctxhub.toolbox.actions import Action, Tool, all_tools
 from ctxhub.toolbox.help import example_of
-from ctxhub.toolbox.tool_list import in_order
+from ctxhub.toolbox.tool_order import in_order
 
 HEADER = """# The tools
 

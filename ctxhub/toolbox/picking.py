@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from ctxhub.core.kit.errors import InvalidInput, shown, shown_all
-from ctxhub.core.kit.likeness import LONGEST_WORD, few_of
+from ctxhub.core.kit.likeness import LONGEST_WORD, few_of, nearest
 from ctxhub.core.kit.tool_names import call_of, flat_name, is_flat, operation
 from ctxhub.toolbox.actions import COMMON_ARGUMENTS, Action, Tool, all_tools, tools_offered
 from ctxhub.toolbox.argument_repairs import MOST_NAMES
@@ -24,6 +24,7 @@ from ctxhub.toolbox.suggestions import (
     suggest_operation,
     suggestion,
 )
+from ctxhub.toolbox.tool_order import in_order
 
 _OPERATION = re.compile(r"\{([a-z_ ]+)\}")
 
@@ -36,12 +37,15 @@ def find_tool(name: str, among: Sequence[str] | None = None, given: Mapping[str,
     every = all_tools()
     if name in (every if among is None else among):
         return every[name]
-    known = list(tools_offered() if among is None else among)
+    known = in_order(tools_offered() if among is None else among)
     arguments = present(given or {})
     tool_, found = suggest_operation(name, {tool: every[tool] for tool in known}, arguments) or (None, None)
     message = f"There is no tool {shown(name)}."
     if squeezed(name) == "help" and not is_flat():
-        raise InvalidInput(message, hint='Each tool has an action "help".', call=_help_of(arguments, known))
+        call = _help_of(arguments, known)
+        raise InvalidInput(
+            message, hint='Each tool has an action "help".', call=call, allowed=[] if call else known
+        )
     if found:
         raise InvalidInput(message, **_details_of(found), **_told_of(found))
     if tool_ and not is_flat():
@@ -53,10 +57,13 @@ def find_tool(name: str, among: Sequence[str] | None = None, given: Mapping[str,
 
 
 def _help_of(given: Mapping[str, Any], known: Sequence[str]) -> dict[str, Any]:
-    """The call that explains the tool, or the operation, that a call of `help` names."""
+    """The call that explains the tool, or the operation, that a call of `help` names; none is near: {}."""
     said = [value for value in given.values() if isinstance(value, str) and len(value) <= LONGEST_WORD]
     name = next((value for value in said if value not in known), "")
-    tool_name = next((value for value in said if value in known), known[0])
+    near = next((value for value in said if value in known), nearest(name, known) if name else None)
+    tool_name = near or next((tool for tool in known if name in all_tools()[tool].actions), "")
+    if not tool_name:
+        return {}
     return {"tool": tool_name, "action": "help", **({"name": name} if name else {})}
 
 

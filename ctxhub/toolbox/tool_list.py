@@ -14,24 +14,8 @@ from ctxhub.toolbox.actions import Action, Tool, all_tools, kinds_of
 from ctxhub.toolbox.common_arguments import COMMON
 from ctxhub.toolbox.json_schemas import answer_schema
 from ctxhub.toolbox.picking import find_tool
+from ctxhub.toolbox.tool_order import in_order
 
-# The order of every list of tools: clients cache lists, and models attend to the first ones most.
-ORDER = (
-    "brief",
-    "search",
-    "get",
-    "check",
-    "decision",
-    "constraint",
-    "message",
-    "file",
-    "scratchpad",
-    "memory",
-    "snapshot",
-    "session",
-    "hub",
-    "delete",
-)
 CORE = ("brief", "search", "get", "check", "decision", "message")
 
 ALWAYS_LOAD = "anthropic/alwaysLoad"
@@ -95,11 +79,6 @@ def chosen_tools(profile: str, only: Collection[str]) -> list[Tool]:
         find_tool(name, known)
     wanted = only or (CORE if profile == "core" else known)
     return [all_tools()[name] for name in known if name in wanted]
-
-
-def in_order(names: Collection[str]) -> list[str]:
-    """Tools in the order of `ORDER`, those that it does not name behind them."""
-    return sorted(names, key=lambda name: (ORDER.index(name) if name in ORDER else len(ORDER), name))
 
 
 def _grouped(caller: Caller, tool: Tool, actions: Sequence[Action]) -> dict[str, Any]:

@@ -15,7 +15,6 @@ from messaging.messages import queries
 from messaging.messages.inbox import wait_for_inbox
 from messaging.messages.models import OWED
 from messaging.messages.queries import HeldBy, Message, State, WholeMessage
-from messaging.messages.rows import ORDERS
 from messaging.messages.services import SendAnswer, open_mailbox, send_message_batch
 
 
@@ -68,7 +67,7 @@ class MessageViewSet(ProjectViewSet):
         takes("message", "inbox"),
         queries.ListedMessage,
         of_caller=list_or_wait,
-        orders=(ORDERS, "-priority"),
+        orders=(["priority", "at"], "-priority"),
         says="Your inbox: urgent first, then newest. To look marks nothing as read.",
     )
     create = performs(

@@ -92,3 +92,13 @@ def test_a_request_key_is_read_as_utf8_everywhere(ada_rest: RestClient) -> None:
 def test_a_bad_body_is_invalid(ada_rest: RestClient, body: object) -> None:
     reply = ada_rest.send("POST", ada_rest._url("call/decision/list/"), body if body is not None else b"null")
     assert (reply.status, reply.body["error"]) == (400, "invalid")
+
+
+def test_an_unknown_tool_is_answered_with_what_is_near_or_with_all(ada_rest: RestClient) -> None:
+    for action in ("x", "help"):
+        body = ada_rest.post(f"call/nonsense/{action}/").body
+        assert ("did_you_mean" in body, "call" in body) == (False, False)
+        assert (body["allowed"][0], body["allowed"][-1]) == ("brief", "delete")
+    assert ada_rest.post("call/decisions/help/").body["did_you_mean"] == "decision"
+    assert "call" not in ada_rest.post("call/help/nonsense/").body
+    assert ada_rest.post("call/help/", {"name": "memry"}).body["call"]["tool"] == "memory"

@@ -18,7 +18,8 @@ from ctxhub.mcp.subscriptions import Listening
 from ctxhub.rest.takes import takes
 from ctxhub.toolbox.actions import all_tools
 from ctxhub.toolbox.dispatch import as_text, call
-from ctxhub.toolbox.tool_list import CORE, ORDER, check_choice, find_call, list_tools
+from ctxhub.toolbox.tool_list import CORE, check_choice, find_call, list_tools
+from ctxhub.toolbox.tool_order import ORDER
 from tests.hub import LiveHub, McpClient
 from tests.probe import probe_tool
 from tests.tokens import o200k

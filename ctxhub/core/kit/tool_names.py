@@ -1,9 +1,10 @@
-"""The names of operations in messages: tool and action, or one name if tools are flat (`memory_search`).
+"""The names of operations in messages: tool and action, one name if tools are flat (`memory_search`), or an
+address over REST (`GET memories/search/`).
 
 REST and MCP set this for each call, so that messages written anywhere use the caller's names.
 """
 
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
@@ -17,6 +18,16 @@ def naming_tools(*, flat: bool, offered: Collection[str] | None = None) -> Itera
     finally:
         _flat.reset(tokens[0])
         _offered.reset(tokens[1])
+
+
+@contextmanager
+def naming_addresses(address_of: Callable[[str], str]) -> Iterator[None]:
+    """Make messages name operations by their addresses; `address_of` gets `memory search`."""
+    token = _address_of.set(address_of)
+    try:
+        yield
+    finally:
+        _address_of.reset(token)
 
 
 def is_flat() -> bool:
@@ -34,7 +45,9 @@ def flat_name(tool: str, action: str) -> str:
 
 
 def operation(name: str) -> str:
-    """The name of an operation for a hint: `memory search`, or `memory_search` if tools are flat."""
+    """The name of an operation for a hint: `memory search`, `memory_search`, or `GET memories/search/`."""
+    if address_of := _address_of.get():
+        return address_of(name)
     return name.replace(" ", "_") if is_flat() else name
 
 
@@ -46,4 +59,5 @@ def call_of(tool: str, action: str) -> dict[str, str]:
 
 
 _flat: ContextVar[bool] = ContextVar("flat", default=False)
+_address_of: ContextVar[Callable[[str], str] | None] = ContextVar("address_of", default=None)
 _offered: ContextVar[Collection[str] | None] = ContextVar("offered", default=None)
