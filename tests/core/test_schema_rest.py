@@ -15,6 +15,7 @@ from django.db import connection
 from django.test import Client
 from drf_spectacular.generators import SchemaGenerator
 from hypothesis import HealthCheck, given, settings
+from hypothesis.stateful import run_state_machine_as_test
 from jsonschema import Draft202012Validator
 from schemathesis import Case, GenerationMode, Response
 from schemathesis.core.failures import FailureGroup
@@ -227,6 +228,7 @@ def streams_that_end(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(event_streams._Stream, "_rest", rest)
 
 
+@pytest.mark.every_engine
 @pytest.mark.usefixtures("streams_that_end")
 def test_answers_conform_to_the_schema(api: OpenApiSchema, apollo: Project) -> None:
     token = create_token(project=apollo, scopes=["read", "write", "admin"]).secret
@@ -242,6 +244,46 @@ def test_answers_conform_to_the_schema(api: OpenApiSchema, apollo: Project) -> N
         except FailureGroup as failure:
             problems.append(f"{operation.label}: {failure}")
     assert not problems, "\n".join(problems)
+
+
+@pytest.mark.every_engine
+@pytest.mark.usefixtures("streams_that_end")
+def test_what_an_operation_answers_others_take(api: OpenApiSchema, apollo: Project) -> None:
+    """Along links: an id of one answer is in the address of the next request."""
+    token = create_token(project=apollo, scopes=["read", "write", "admin"]).secret
+
+    followed: list[str] = []
+
+    class Walk(api.as_state_machine()):  # type: ignore[misc]
+        def step(self, input: Any) -> Any:  # Its name there.
+            if input.transition is not None:
+                followed.append(input.case.operation.label)
+            return super().step(input)
+
+        def before_call(self, case: Case[Any]) -> None:
+            case.path_parameters = {n: HERE.get(n, v) for n, v in (case.path_parameters or {}).items()}
+            if "wait_seconds" in (case.query or {}):
+                case.query["wait_seconds"] = 0
+
+        def get_call_kwargs(self, case: Case[Any]) -> dict[str, Any]:
+            return {"headers": {"Authorization": f"Bearer {token}", "Idempotency-Key": uuid4().hex}}
+
+        def validate_response(self, response: Response, case: Case[Any], *args: Any, **how: Any) -> None:
+            excluded = {negative_data_rejection, *_excluded(case, response)}
+            case.validate_response(response, excluded_checks=list(excluded), **how)
+
+    run_state_machine_as_test(  # type: ignore[no-untyped-call]
+        Walk,
+        settings=settings(
+            max_examples=25 * int(os.environ.get("SCHEMA_EXAMPLES", "1")),
+            stateful_step_count=6,
+            derandomize=True,
+            database=None,
+            deadline=None,
+            suppress_health_check=list(HealthCheck),
+        ),
+    )
+    assert len({*followed}) >= 10, followed
 
 
 def test_reads_in_parts_conform_to_the_schema(api: OpenApiSchema, apollo: Project) -> None:
