@@ -272,7 +272,7 @@ def test_what_an_operation_answers_others_take(api: OpenApiSchema, apollo: Proje
             excluded = {negative_data_rejection, *_excluded(case, response)}
             case.validate_response(response, excluded_checks=list(excluded), **how)
 
-    run_state_machine_as_test(  # type: ignore[no-untyped-call]
+    run_state_machine_as_test(
         Walk,
         settings=settings(
             max_examples=25 * int(os.environ.get("SCHEMA_EXAMPLES", "1")),
