@@ -174,6 +174,8 @@ def test_every_order_of_every_list(client: APIClient, names: dict[str, Any], sub
                 assert walked(client, path, len(whole), **query, ordering=word) == whole
                 field = word.removeprefix("-")
                 values = values_of(whole, field)
+                if place == "refusals/":  # Counted by the minute, and in that order.
+                    values = [value[:16] for value in values]
                 assert None in values or values == sorted(values, reverse=word.startswith("-"))
                 assert len(values) in (0, len(whole))
                 if place not in IN_MEMORY:

@@ -113,7 +113,8 @@ def test_paths_of_another_session_are_told_with_the_release_that_works(
     assert count_tokens(f"{told['message']} {told['hint']}") <= 55
     two = {HEADER: "claude-9z"}
     refused = ada_rest.post("leases/release/", {"paths": [FILE]}, two)
-    assert (refused.status, refused.body) == (404, told)
+    hint = f"If it is over: POST leases/release/ lease_id={made}."
+    assert (refused.status, refused.body) == (404, {**told, "hint": hint})
     assert ada_rest.post("leases/release/", {"lease_id": made}, two).body == {"released": 1}
 
 
