@@ -21,6 +21,8 @@ from sessions.checks.check import CheckAnswer, check
 class BriefViewSet(ProjectViewSet):
     """As JSON, or as text for hooks: `?format=text`, or `Accept: text/plain`."""
 
+    names_tools = True  # A hook puts the answer before a model.
+
     renderer_classes = (JSONRenderer, BrowsableAPIRenderer, PlainText)
 
     @operation(
@@ -35,6 +37,7 @@ class BriefViewSet(ProjectViewSet):
 
 
 class CheckViewSet(ProjectViewSet):
+    names_tools = True  # A hook puts the answer before a model.
     scopes = {"ask": READ}
 
     @operation(query=takes("check"), responses={200: CheckAnswer})

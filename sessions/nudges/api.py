@@ -25,6 +25,8 @@ class NudgeQuery(TypedDict, total=False):
 class NudgeViewSet(ProjectViewSet):
     """As JSON, or as text for hooks: `?format=text`, or `Accept: text/plain`."""
 
+    names_tools = True  # A hook puts the answer before a model.
+
     renderer_classes = (JSONRenderer, BrowsableAPIRenderer, PlainText)
 
     @operation(
