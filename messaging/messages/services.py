@@ -115,7 +115,8 @@ def _checked(
     if not caller.may(WRITE) and (fields.reply_to is None or fields.to is not None or fields.to_people):
         return _only_answers(caller)
     if fields.to_people and not fields.to and {*map(str.casefold, people)} <= {own.casefold()}:
-        return InvalidInput("to: this project has no people but you.", hint=f"{operation('hub agents')} lists who is here.")
+        hint = f"{operation('hub agents')} lists who is here."
+        return InvalidInput("to: this project has no people but you.", hint=hint)
     if fields.reply_to is None:
         return fields
     if (question := answered.get(fields.reply_to)) is None:
