@@ -7,7 +7,16 @@ from typing import Annotated, Any, get_args, get_origin
 
 from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.kit.unset import UNSET
-from ctxhub.toolbox.argument_types import NAMES_FILES, UNDECLARED, About, AlsoCalled, IdOf, Says, Shows
+from ctxhub.toolbox.argument_types import (
+    NAMES_FILES,
+    UNDECLARED,
+    About,
+    AlsoCalled,
+    IdOf,
+    Says,
+    Shows,
+    StandsFor,
+)
 from ctxhub.toolbox.json_schemas import argument_schema
 
 
@@ -44,6 +53,11 @@ class Argument:
         """A value in the form that is taken, where models write others; None for most."""
         schemas = (mark.schema for mark in self.marks if isinstance(mark, About) and mark.schema)
         return next((schema["example"] for schema in schemas if "example" in schema), None)
+
+    @property
+    def stands_for(self) -> str:
+        """The required argument that it is as well, where that is not given."""
+        return next((mark.name for mark in self.marks if isinstance(mark, StandsFor)), "")
 
     @property
     def id_of(self) -> str:

@@ -61,6 +61,13 @@ class Default:
 
 
 @frozen
+class StandsFor:
+    """A required argument that this one is as well, where a call gives this one alone."""
+
+    name: str
+
+
+@frozen
 class AlsoCalled:
     """Other names of an argument, which calls may use: `max_tokens` for the only budget that there is.
 

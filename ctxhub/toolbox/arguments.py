@@ -121,6 +121,18 @@ class Arguments:
         return {argument.name for argument in self.all if argument.required}
 
     @cached_property
+    def _stand_ins(self) -> dict[str, str]:
+        return {argument.stands_for: argument.name for argument in self.all if argument.stands_for}
+
+    def _with_stand_ins(self, given: Mapping[str, Any]) -> Mapping[str, Any]:
+        missing = {
+            name: given[other]
+            for name, other in self._stand_ins.items()
+            if given.get(name) is None and isinstance(given.get(other), str)
+        }
+        return {**given, **missing} if missing else given
+
+    @cached_property
     def _over_mcp(self) -> "TypeAdapter[dict[str, Any]]":
         return _adapter({a.name: _field(a, _without(a.annotation, OverRest)) for a in self.all})
 
@@ -142,7 +154,7 @@ class Arguments:
         `also`: further arguments that the call takes, which the error lists as allowed. `writes`, `noun`:
         what the operation does to objects of which kind, for its suggestions.
         """
-        arguments = present(given)
+        arguments = self._with_stand_ins(present(given))
         if (read := self._read_plain(arguments)) is not None:
             return read
         # Before pydantic, which describes each of 100,000 problems while all other threads wait.
@@ -168,6 +180,7 @@ class Arguments:
 
     def check_json(self, given: Mapping[str, Any]) -> dict[str, Any]:
         """Validate the types that JSON has, without conversions; null stays. Raises ValidationError."""
+        given = self._with_stand_ins(given)
         if beginnings := _beginnings(given):
             self._over_rest.validate_python(beginnings)
         return self._over_rest.validate_python(given)

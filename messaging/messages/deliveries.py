@@ -7,6 +7,7 @@ from typing import Any
 
 from ctxhub.core.kit import sql
 from ctxhub.core.kit.pages import Condition
+from ctxhub.core.models import Agent
 from messaging.messages.rows import MessageRow
 
 _COLUMNS = ("project_id", "message_id", "name", "folded", "type", "state", "priority", "at", "owed")
@@ -39,11 +40,15 @@ def deliver(project_id: int, messages: Sequence[MessageRow]) -> None:
 
 
 def deliver_to_everyone(message_ids: Sequence[int]) -> None:
-    """Deliver to every registered agent except the sender; owed by those seen in the 7 days before."""
+    """Deliver to every registered agent except the sender; owed by those seen in the 7 days before.
+
+    People owe none: what is addressed to everyone is not to them.
+    """
     among, values = sql.among("m.id", message_ids)
     since = sql.days_before("m.created_at", OWED_BY_SEEN_WITHIN_DAYS)
     # The agent's first time counts, too: importers and the ORM deliver messages that are older than it.
-    owed = f"a.created_at <= m.created_at AND a.last_seen_at IS NOT NULL AND a.last_seen_at >= {since}"
+    was_here = f"a.created_at <= m.created_at AND a.last_seen_at IS NOT NULL AND a.last_seen_at >= {since}"
+    owed = f"a.kind = {Agent.Kind.AGENT.value} AND {was_here}"
     sql.execute(_TO_EVERYONE.format(condition=among, owed=owed), values)
 
 

@@ -137,7 +137,7 @@ def _clean_choice(choice: str | None, reply_to: int | None, caller: Caller) -> s
 def _clean_text(value: str, caller: Caller) -> str:
     text = clean_text(value, "text", caller)
     if not text.strip():
-        raise InvalidInput("text must not be blank.", missing=[] if text else ["text"])
+        raise InvalidInput("text must not be blank.")
     return text
 
 

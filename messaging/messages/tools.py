@@ -63,7 +63,7 @@ Minutes = Annotated[
 )
 def send(
     caller: Caller,
-    text: Annotated[str, About(schema=REQUIRED_TEXT)] | Unset = UNSET,
+    text: Annotated[str, About(schema=REQUIRED_TEXT)],
     **rest: Unpack[MessageArguments],
 ) -> services.SendAnswer:
     """Write to some agents, or to everyone: leave `to` out.
@@ -74,7 +74,7 @@ def send(
     agents, "@ada" is ada. `payload`: any JSON. `choices`: answers to choose from; a reply takes one as its
     `choice`.
     """
-    return services.send_message(caller=caller, text=if_set(text, ""), **rest)
+    return services.send_message(caller=caller, text=text, **rest)
 
 
 @action(

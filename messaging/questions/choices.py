@@ -6,7 +6,7 @@ from typing import Annotated
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import InvalidInput, shown, unknown_word
 from ctxhub.core.kit.inputs import clean_title, refuse_secret
-from ctxhub.toolbox.argument_types import About, Prose, Text
+from ctxhub.toolbox.argument_types import About, Prose, StandsFor, Text
 
 FEWEST, MOST, LONGEST = 2, 5, 60
 
@@ -18,7 +18,11 @@ Choices = Annotated[
         items={"maxLength": LONGEST},
     ),
 ]
-Choice = Annotated[Text, About("In a reply: which of the message's `choices`. Needs no `text`.")]
+Choice = Annotated[
+    Text,
+    StandsFor("text"),
+    About("In a reply: which of the message's `choices`; its `text` without one."),
+]
 
 
 def clean_choices(value: Sequence[str] | None, caller: Caller) -> tuple[str, ...]:

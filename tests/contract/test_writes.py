@@ -71,9 +71,7 @@ def test_one_wrong_item_stops_a_batch_unless_it_is_not_atomic(
 ) -> None:
     face, before = open_face("ada"), stored(apollo)
     missing = {**noun.other}
-    required = (one.name for one in action_of(noun, noun.create).arguments.all if one.required)
-    # A message needs a text or a choice.
-    del missing[next(required, "text")]
+    del missing[next(one.name for one in action_of(noun, noun.create).arguments.all if one.required)]
     good, last = several(noun, 2)
     for wrong in (missing, 5, None, {**noun.other, "zzz": 1}, {**noun.other, "agent": "zoe"}):
         refused = face.batch(noun, [good, wrong])

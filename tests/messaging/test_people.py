@@ -154,3 +154,13 @@ def test_over_mcp(ada_mcp: McpClient, people: dict[str, Caller]) -> None:
 def test_a_person_who_has_not_been_here_is_not_unknown(ada: Caller, people: dict[str, Caller]) -> None:
     sent = send_message(caller=ada, text="Hello.", to=["Grace", "zoe"])
     assert sent["unknown"] == ["zoe"]
+
+
+def test_a_person_owes_nothing_that_goes_to_everyone(
+    ada: Caller, ben: Caller, people: dict[str, Caller]
+) -> None:
+    for caller in (ben, *people.values()):
+        send_message(caller=caller, text="Here.", to=["ada"]) if caller.may("write") else None
+    sent = send_message(caller=ada, text="Deployed.", ack=True, priority="high")["id"]
+    assert owing(sent) == ["ben"]
+    assert [row["id"] for row in list_inbox(people["grace"]).objects()] == [sent]
