@@ -1,43 +1,20 @@
 """Scoping in the admin: no registered page shows or changes rows of another project."""
 
-from collections.abc import Iterator
-
 import pytest
-from django.contrib import admin
-from django.contrib.auth.models import User
 from django.db.models import Model
 from django.test import Client, RequestFactory
 from django.urls import reverse
 
 from ctxhub.console.base import ProjectAdmin
-from ctxhub.core.accounts.access_tokens import create_token
-from ctxhub.core.accounts.projects import invite
-from ctxhub.core.hub.deleting import delete_refs
-from ctxhub.core.kit import clock
-from ctxhub.core.kit.caller import Caller
-from ctxhub.core.kit.errors import Conflict
 from ctxhub.core.models import (
     AccessToken,
-    Import,
-    Layer,
-    Membership,
     PathPattern,
     Project,
 )
-from ctxhub.core.paths.counting import count_changes
-from ctxhub.core.refusals.services import WRITER, count_refusal
-from ctxhub.core.use import tally
-from ctxhub.core.use.tally import Call, found_nothing
-from ctxhub.core.webhooks.services import add_webhook
-from memory.constraints.services import add_constraint
-from memory.decisions.services import set_decision
-from memory.models import Memory, Workflow
-from sessions.accesses.services import add_dependency, track_access
-from tests.contract.pages import PAGES, relate
+from memory.models import Workflow
+from tests.every_row import project_admins, row_of_every_model
 from tests.people import ADMIN, member, person, superuser
-from tests.sessions.given import read
 from tests.tables import dump_project
-from tracking.changes.services import record_change
 
 SECRET_WORD = "hermetic"
 
@@ -45,47 +22,12 @@ SECRET_WORD = "hermetic"
 @pytest.fixture
 def rows_of_hermes(hermes: Project) -> dict[type[Model], Model]:
     """A row of every model in hermes; all of them contain the secret word."""
-    cy = Caller(project=hermes, agent=f"{SECRET_WORD}-agent")
-    rows = {page.model: page.make_with(cy, SECRET_WORD) for page in PAGES}
-    relate(cy, rows[Memory].ref, "decision:api/auth/method")
-    create_token(project=hermes, name=SECRET_WORD)
-    host = User.objects.create_user(SECRET_WORD)
-    invite(caller=cy, name=SECRET_WORD, role=Membership.Role.VIEWER, created_by=host)
-    add_webhook(caller=cy, url=f"https://{SECRET_WORD}.example.com/")
-    Layer.objects.create(project=hermes, name=SECRET_WORD)
-    add_constraint(caller=cy, category=SECRET_WORD, text="x", paths=[f"{SECRET_WORD}/**"])
-    other = Caller(project=hermes, agent=f"{SECRET_WORD}-other")
-    record_change(caller=other, path=f"{SECRET_WORD}/file", change="created", description=SECRET_WORD)
-    count_changes(hermes.pk)
-    track_access(caller=cy, path=f"{SECRET_WORD}/file", access="edited", content=SECRET_WORD)
-    add_dependency(caller=cy, source=f"{SECRET_WORD}/file", target=f"{SECRET_WORD}/x", type=SECRET_WORD)
-    read(cy, "decision:api/auth/method")
-    set_decision(caller=cy, key=f"{SECRET_WORD}/deleted", value=SECRET_WORD)
-    delete_refs(caller=cy, refs=[f"decision:{SECRET_WORD}/deleted"])
-    count_refusal(cy, Conflict(SECRET_WORD, about="decision:api/auth/method"))
-    WRITER.flush()
-    with Call(cy, SECRET_WORD) as made:
-        found_nothing(SECRET_WORD)
-    made.answered(1)
-    tally.WRITER.flush()
-    tally.EMPTY_SEARCHES.flush()
-    now = clock.now()
-    brought = Import.objects.create(project=hermes, by=SECRET_WORD, started_at=now, alive_until=now)
-    project_rows = [model_admin.model for model_admin in project_admins() if model_admin.model is not Project]
-    return {
-        Project: hermes,
-        Import: brought,
-        **{model: model._base_manager.filter(project=hermes).latest("pk") for model in project_rows},
-    }
+    return row_of_every_model(hermes, SECRET_WORD)
 
 
 @pytest.fixture
 def ada_browses(apollo: Project) -> Client:
     return member(apollo, ADMIN, "ada")
-
-
-def project_admins() -> Iterator[ProjectAdmin]:
-    return (each for each in admin.site._registry.values() if isinstance(each, ProjectAdmin))
 
 
 def named_urls(model_admin: ProjectAdmin) -> list[str]:
