@@ -37,17 +37,18 @@ class Operation:
 def operations(*methods: str) -> list[Operation]:
     return [
         Operation(method.upper(), route.removeprefix(BELOW_A_PROJECT), view.cls.bodies.get(action))
-        for route, view in _views(get_resolver().url_patterns, "")
+        for route, view in views_below(get_resolver().url_patterns)
         if route.startswith(BELOW_A_PROJECT)
         for method, action in view.actions.items()
         if method.upper() in methods
     ]
 
 
-def _views(patterns: Any, before: str) -> Iterator[tuple[str, Any]]:
+def views_below(patterns: Any, before: str = "") -> Iterator[tuple[str, Any]]:
+    """The route and the view of each address, of those of an `include` as well."""
     for pattern in patterns:
         route = f"{before}{pattern.pattern}"
         if isinstance(pattern, URLResolver):
-            yield from _views(pattern.url_patterns, route)
+            yield from views_below(pattern.url_patterns, route)
         else:
             yield route, pattern.callback

@@ -4,6 +4,8 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
+from ctxhub.mcp.methods import answer
+from ctxhub.mcp.requests import Request, Work
 from tests.databases import rolled_back
 from tests.roles.people import Asker
 from tests.roles.world import World, without_apollo
@@ -21,6 +23,10 @@ class Wrong(list[str]):
     def unless(self, is_right: bool, cell: str, told: object) -> None:
         if not is_right:
             self.append(f"{cell}: {str(told)[:300]}")
+
+    @property
+    def told(self) -> str:
+        return "\n".join(self)
 
 
 def is_refused(asker: Asker, told: Told) -> bool:
@@ -45,8 +51,12 @@ def compare_with_nothing(
     ask: Callable[[Asker, RowT], Any],
     askers: Sequence[Asker],
     rows: Sequence[RowT],
-) -> None:
-    """A stranger is answered as if apollo had never been there, and changes nothing in it."""
+) -> list[tuple[Asker, RowT, Any]]:
+    """A stranger is answered as if apollo had never been there, and changes nothing in it.
+
+    Returns the answers.
+    """
+    all_told = []
     for asker in askers:
         with without_a_trace(world, wrong, asker):
             told = [_rolled_back(ask, asker, row) for row in rows]
@@ -54,8 +64,22 @@ def compare_with_nothing(
             expected = [_rolled_back(ask, asker, row) for row in rows]
         for row, one, other in zip(rows, told, expected, strict=True):
             wrong.unless(one == other, f"{asker}: {row}", f"{one}, but without apollo {other}")
+            all_told.append((asker, row, one))
+    return all_told
 
 
 def _rolled_back(ask: Callable[[Asker, RowT], Any], asker: Asker, row: RowT) -> Any:
     with rolled_back():
         return ask(asker, row)
+
+
+def answered(request: Request) -> Json:
+    """The result of a request of MCP in this process. Raises RpcError."""
+    result = answer(request)
+    if isinstance(result, Work):
+        try:
+            return result.run()
+        except Exception as error:
+            return result.failed(error)
+    assert isinstance(result, dict)
+    return result

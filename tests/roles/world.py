@@ -12,7 +12,7 @@ from ctxhub.core.accounts.projects import create_project
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import BinItem, Project
 from ctxhub.core.project_deletion import delete_project
-from ctxhub.core.webhooks.services import add_webhook
+from ctxhub.core.webhooks.services import add_webhook, send_test
 from ctxhub.toolbox.dispatch import call
 from tests.core.test_nulls import create_one_of_each
 from tests.databases import rolled_back
@@ -43,10 +43,12 @@ def make_world() -> World:
     ids = create_one_of_each(ada, ben)
     asked = {"action": "send", "text": "Who does it?", "type": "request", "ack": True}
     webhook = add_webhook(caller=ada, url="https://example.com/hook").row.pk
+    delivery = send_test(caller=ada, webhook_id=webhook).pk
     named = {
         "request": call(ben, "message", asked)["id"],
         "change": call(ada, "file", {"action": "changes"})["rows"][0][0],
         "webhook": webhook,
+        "delivery": delivery,
         "token": create_token(project=apollo, name="spare").row.pk,
         "bin": BinItem.objects.in_project(apollo).latest("pk").pk,
     }
