@@ -6,6 +6,7 @@ from typing import Any, TypeVar
 
 from ctxhub.mcp.methods import answer
 from ctxhub.mcp.requests import Request, Work
+from ctxhub.mcp.subscriptions import Listening
 from tests.databases import rolled_back
 from tests.roles.people import Asker
 from tests.roles.world import World, without_apollo
@@ -81,5 +82,4 @@ def answered(request: Request) -> Json:
             return result.run()
         except Exception as error:
             return result.failed(error)
-    assert isinstance(result, dict)
-    return result
+    return {"listens to": result.uris} if isinstance(result, Listening) else result

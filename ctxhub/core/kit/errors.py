@@ -94,8 +94,9 @@ def unknown_word(name: str, given: object, known: Sequence[str]) -> InvalidInput
     meant = _other_word(str(given), known) or nearest(str(given), known)
     offered = few_of(str(given), known)
     more = f" and {len(known) - len(offered):,} more" if len(offered) < len(known) else ""
+    instead = f"; use one of: {', '.join(offered)}{more}" if offered else ""
     return InvalidInput(
-        f"{name}: {shown(given)} is not known; use one of: {', '.join(offered)}{more}.",
+        f"{name}: {shown(given)} is not known{instead}.",
         did_you_mean=meant,
         allowed=None if meant else offered,
     )
