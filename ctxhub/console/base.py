@@ -297,7 +297,11 @@ class ProjectAdmin(ModelAdmin):
         self, request: HttpRequest, object_id: str, extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
         row = self.get_object(request, unquote(object_id))
-        if row is not None and (reason := self.why_not_deletable(row)):
+        if (
+            row is not None
+            and self.has_delete_permission(request, row)
+            and (reason := self.why_not_deletable(row))
+        ):
             messages.error(request, reason)
             return HttpResponseRedirect(self.url("change", row.pk))
         response: HttpResponse
