@@ -1,5 +1,6 @@
 """The world of each module, made once: what a cell of the walk writes is rolled back."""
 
+import logging
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 
@@ -29,3 +30,11 @@ def no_time_passes() -> Iterator[None]:
     """Between two answers that are compared."""
     with time_machine.travel(clock.now(), tick=False):
         yield
+
+
+@pytest.fixture(autouse=True)
+def no_log_of_refusals() -> Iterator[None]:
+    """Thousands of them are expected."""
+    logging.disable(logging.WARNING)
+    yield
+    logging.disable(logging.NOTSET)

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 
+from django.conf import settings
 from django.contrib.auth.models import User
 from django.test import Client
 
@@ -23,7 +24,7 @@ class Asker:
     """`scopes`: in apollo; None: the hub does not know who it is. A stranger is known, and has none there.
 
     `token` is sent as a bearer token, `user` is signed in. `agent`: whom a call names, so that ada speaks.
-    `is_ada`: ada speaks, whose the objects of apollo are.
+    `is_ada`: ada speaks, whose the objects of apollo are. `is_staff`: may sign in to the admin.
     """
 
     name: str
@@ -32,8 +33,10 @@ class Asker:
     user: User | None = None
     is_stranger: bool = False
     is_superuser: bool = False
+    is_staff: bool = False
     agent: str = ""
     is_ada: bool = False
+    session: str = ""
     client: Client = field(default_factory=Client, compare=False)
 
     def __str__(self) -> str:
@@ -45,6 +48,13 @@ class Asker:
 
     def may(self, scope: str) -> bool:
         return scope in (self.scopes or ())
+
+    def browser(self) -> Client:
+        """With no cookie but that of the session: what a request set was rolled back with it."""
+        self.client.cookies.clear()
+        if self.session:
+            self.client.cookies[settings.SESSION_COOKIE_NAME] = self.session
+        return self.client
 
     @property
     def headers(self) -> Mapping[str, str]:
@@ -89,6 +99,7 @@ def people(apollo: Project, hermes: Project) -> Sequence[Asker]:
             _person(f"a person who is {role.label}", person(f"{role.label}-1", apollo, role), role)
             for role in Role
         ),
+        _person("a member who is no staff", _no_staff(apollo), Role.MEMBER),
         _person("a superuser", User.objects.create_superuser("root"), scopes=ALL_SCOPES, is_superuser=True),
     ]
 
@@ -115,15 +126,24 @@ def _person(
     is_stranger: bool = False,
     is_superuser: bool = False,
 ) -> Asker:
-    asker = Asker(
+    client = Client()
+    client.force_login(user)
+    return Asker(
         name=name,
         scopes=SCOPES_OF_ROLE[role] if role else scopes,
         user=user,
         is_stranger=is_stranger,
         is_superuser=is_superuser,
+        is_staff=user.is_staff and scopes is not None,
+        session=client.cookies[settings.SESSION_COOKIE_NAME].value,
+        client=client,
     )
-    asker.client.force_login(user)
-    return asker
+
+
+def _no_staff(project: Project) -> User:
+    user = User.objects.create_user("nora")
+    Membership.objects.create(project=project, user=user, role=Role.MEMBER)
+    return user
 
 
 def _expired(made: NewToken) -> str:

@@ -96,7 +96,7 @@ class Row:
         example = BODIES.get(str(self)) or dict(self.view.bodies[self.action].example)
         if self.names_project:
             example["project"] = "apollo"
-        there = {"refs": ["decision:k"], "target": "decision:k", "ids": [self.names["delivery_id"]]}
+        there: Json = {"refs": ["decision:k"], "target": "decision:k", "ids": [self.names["delivery_id"]]}
         there |= {"session": str(self.names["session_id"])} if "session" in example else {}
         there |= {name: int(value) for name, value in self.names.items() if name.endswith("_id")}
         fresh = {"slug": "ceres", "agent": f"{self.names['agent']}-claude"}
