@@ -5,6 +5,8 @@ from typing import Any
 
 from django.conf import settings
 
+from ctxhub.toolbox.rates import HEADERS
+
 Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 
 PREFLIGHT = {
@@ -15,6 +17,7 @@ PREFLIGHT = {
     ),
     "access-control-max-age": "600",
 }
+EXPOSED = ", ".join(("WWW-Authenticate", "Retry-After", "Mcp-Session-Id", *HEADERS))
 
 
 def is_preflight(method: str, headers: Mapping[str, str]) -> bool:
@@ -34,7 +37,7 @@ def with_cors_headers(headers: Mapping[str, str], send: Send) -> Send:
         return send
     cors_headers = [
         (b"access-control-allow-origin", headers["origin"].encode("latin-1")),
-        (b"access-control-expose-headers", b"WWW-Authenticate, Retry-After, Mcp-Session-Id"),
+        (b"access-control-expose-headers", EXPOSED.encode()),
         (b"vary", b"Origin"),
     ]
 

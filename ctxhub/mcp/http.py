@@ -54,6 +54,7 @@ from ctxhub.mcp.subscriptions import Listening
 from ctxhub.mcp.wakeups import watch
 from ctxhub.mcp.webhook_worker import deliver_webhooks
 from ctxhub.mcp.write_slots import write_slot
+from ctxhub.toolbox.rates import rate_headers
 
 Message = MutableMapping[str, Any]
 Scope = MutableMapping[str, Any]
@@ -185,6 +186,7 @@ class Dispatcher:
             log_failure("/mcp", error)
             await refuse(send, status_of(error), failure_of(error))
             return
+        send = _with_rate(caller, send)
         if scope["method"] != "POST":
             # The server is stateless: a stream opened by GET would stay empty and only hold a connection.
             await refuse(send, 405, InvalidInput("MCP is spoken by POST here."))
@@ -253,6 +255,20 @@ def _headers(scope: Scope) -> dict[str, str]:
         key, text = name.decode("latin-1").lower(), value.decode("latin-1")
         headers[key] = f"{headers[key]}, {text}" if key in headers else text
     return headers
+
+
+def _with_rate(caller: Caller, send: Send) -> Send:
+    """Sends with what is left of the rate limit of the token, if there is one."""
+    if not (told := rate_headers(caller.token_id)):
+        return send
+    headers = [(name.lower().encode(), value.encode()) for name, value in told.items()]
+
+    async def send_with_rate(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            message = {**message, "headers": [*message.get("headers", ()), *headers]}
+        await send(message)
+
+    return send_with_rate
 
 
 async def _send_reply(send: Send, reply: Reply, media_type: str) -> None:

@@ -8,6 +8,7 @@ from ctxhub.core.kit.errors import CtxhubError, LimitReached, NotAllowed, Unauth
 from ctxhub.core.kit.failures import is_outage
 from ctxhub.mcp.json_rpc import find_request_id, refusal
 from ctxhub.mcp.media_types import JSON
+from ctxhub.toolbox.rates import refusal_headers
 
 Message = MutableMapping[str, Any]
 Send = Callable[[Message], Awaitable[None]]
@@ -37,5 +38,8 @@ async def send_json(send: Send, status: int, error: CtxhubError, answer: dict[st
         headers.append((b"connection", b"close"))  # The rest of the body may never come.
     if "retry_after" in error.details:
         headers.append((b"retry-after", str(error.details["retry_after"]).encode()))
+    headers += [
+        (name.lower().encode(), each.encode()) for name, each in refusal_headers(error.details).items()
+    ]
     await send({"type": "http.response.start", "status": status, "headers": headers})
     await send({"type": "http.response.body", "body": body})

@@ -8,6 +8,10 @@ from rest_framework.request import Request
 from ctxhub.core.accounts.access_tokens import authenticate
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import CtxhubError, Unauthenticated
+from ctxhub.toolbox.rates import rate_headers
+
+# On the request of Django: the headers of the rate limit, for the answer.
+RATE = "ctxhub_rate"
 
 
 class TokenBearer:
@@ -35,11 +39,13 @@ class BearerToken(authentication.BaseAuthentication):
             return None
         # DRF authenticates again while rendering, unless its own exceptions are raised.
         try:
-            return TokenBearer(), authenticate(token.strip())
+            caller = authenticate(token.strip())
         except Unauthenticated as error:
             raise exceptions.AuthenticationFailed from error
         except CtxhubError as error:
             raise exceptions.APIException from error
+        setattr(request._request, RATE, rate_headers(caller.token_id))
+        return TokenBearer(), caller
 
     def authenticate_header(self, request: Request) -> str:
         return 'Bearer realm="ctxhub"'

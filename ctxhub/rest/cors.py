@@ -7,6 +7,8 @@ from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.utils.cache import patch_vary_headers
 
+from ctxhub.toolbox.rates import HEADERS
+
 PREFLIGHT = {
     "Access-Control-Allow-Methods": "GET, POST, PUT, PATCH, DELETE",
     "Access-Control-Allow-Headers": (
@@ -14,7 +16,7 @@ PREFLIGHT = {
     ),
     "Access-Control-Max-Age": "600",
 }
-EXPOSED = "ETag, Link, Retry-After, WWW-Authenticate"
+EXPOSED = ", ".join(("ETag", "Link", "Retry-After", "WWW-Authenticate", *HEADERS))
 
 
 class CrossOrigin:

@@ -25,6 +25,7 @@ from ctxhub.core.refusals.services import count_refusal, is_refusal, ref_in
 from ctxhub.rest.event_format import OnlyEvents
 from ctxhub.rest.methods import GENERAL, UntakenMethod
 from ctxhub.rest.project import speaking
+from ctxhub.toolbox.rates import refusal_headers
 from ctxhub.toolbox.stored_answers import UsedRequestId
 
 STATUS = {"invalid": 400, "not_found": 404, "conflict": 409, "not_allowed": 403, "limit_reached": 409}
@@ -47,6 +48,7 @@ def answer_error(error: Exception, context: dict[str, Any]) -> Response:
         headers["WWW-Authenticate"] = authenticate
     if "retry_after" in problem.details:
         headers["Retry-After"] = str(problem.details["retry_after"])
+    headers |= refusal_headers(problem.details)
     response = Response(problem.body(), status=status, headers=headers)
     if isinstance(problem, Failure):
         log_failure(context["request"].path, error)

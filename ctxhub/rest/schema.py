@@ -66,6 +66,7 @@ ERROR: Json = {
             "description": "What a conflict ran into.",
             "additionalProperties": True,
         },
+        "limit": {"type": "integer", "description": "The requests in a minute that were exceeded."},
         "retry_after": {"type": "integer", "description": "Seconds."},
     },
 }

@@ -39,6 +39,7 @@ from ctxhub.core.use.tally import Call
 from ctxhub.core.vocabulary.queries import unknown_names
 from ctxhub.rest.addresses import address_of
 from ctxhub.rest.answers import with_author
+from ctxhub.rest.authentication import RATE
 from ctxhub.rest.ids import ids_of_refs
 from ctxhub.rest.methods import untaken
 from ctxhub.rest.pages import CursorPages, Page
@@ -221,6 +222,8 @@ class HubViewSet(GenericViewSet[Any]):
     def finalize_response(self, request: Request, response: Response, *args: Any, **kwargs: Any) -> Response:
         if response.status_code < 400 and hasattr(self, "caller"):
             touch_agent(self.caller)
+        for name, value in getattr(request._request, RATE, {}).items():
+            response.headers.setdefault(name, value)
         if response.status_code == 404 and _is_for_browsers(request):
             # What is not there is told in JSON whatever is asked for: programs that want a page look for it.
             request.accepted_renderer, request.accepted_media_type = JSONRenderer(), JSONRenderer.media_type
