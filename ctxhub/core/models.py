@@ -7,6 +7,7 @@ from ctxhub.core.accounts.models import (
     Invitation,
     Membership,
     Project,
+    RequestCount,
     SignInFailure,
     Visit,
 )

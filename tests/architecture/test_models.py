@@ -15,6 +15,7 @@ from ctxhub.core.models import (
     Import,
     Membership,
     Project,
+    RequestCount,
     SignInFailure,
     Visit,
 )
@@ -22,8 +23,9 @@ from ctxhub.core.models import (
 # A foreign key may point to its own app or to an app of a lower layer.
 LAYERS = {"core": 0, "memory": 1, "messaging": 1, "tracking": 1, "agent_sessions": 2}
 # The tenant, its memberships and visits (people see all their projects), what precedes a sign-in, what the
-# hub notes of itself, and what is recorded before there is a project: imports, and programs that ask for one.
-UNSCOPED = {Project, Membership, SignInFailure, Visit, HubRecord, Import, Enrolment}
+# hub notes of itself, what is recorded before there is a project: imports, and programs that ask for one; and
+# the requests of a token, which are counted by its id alone.
+UNSCOPED = {Project, Membership, SignInFailure, Visit, HubRecord, Import, Enrolment, RequestCount}
 
 
 def our_models() -> list[type[models.Model]]:

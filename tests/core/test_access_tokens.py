@@ -165,6 +165,7 @@ def test_a_token_of_a_fallback_secret_key_still_works(apollo: Project, settings:
         authenticate(token.secret)
 
 
+@pytest.mark.one_engine
 def test_the_rate_limit_says_when_to_retry(apollo: Project, settings: Settings) -> None:
     settings.RATE_LIMIT = 3
     rates._windows.clear()

@@ -34,7 +34,7 @@ from ctxhub.core.kit.transactions import try_touch_transaction, write_transactio
 from ctxhub.core.models import AccessToken, Agent, Membership, Project
 from ctxhub.core.vocabulary.names import name_agent
 from ctxhub.toolbox.argument_types import About, Time, one_of
-from ctxhub.toolbox.rates import count_request
+from ctxhub.toolbox.rates import count_request, needs_database
 
 PREFIX = "ctx_"
 
@@ -259,9 +259,11 @@ def authenticate(secret: str) -> Caller:
 
 
 def authenticate_remembered(secret: str) -> Caller | None:
-    """Like `authenticate`, but only from the cache, without a query; None if the token is not cached."""
-    if caller := find_verified(secret):
-        count_request(caller.token_id)
+    """Like `authenticate`, but only from the cache, without a query; None where that is not enough."""
+    caller = find_verified(secret)
+    if caller is None or needs_database(caller.token_id):
+        return None
+    count_request(caller.token_id)
     return caller
 
 

@@ -274,3 +274,14 @@ class SignInFailure(models.Model):
 
     def __str__(self) -> str:
         return f"{self.name} from {self.address}"
+
+
+class RequestCount(models.Model):
+    """How many requests with a token all processes have taken of its rate limit in a minute."""
+
+    token = models.OneToOneField(AccessToken, on_delete=models.CASCADE, primary_key=True, related_name="+")
+    minute = models.BigIntegerField(help_text="Since 1970.")
+    taken = models.PositiveIntegerField()
+
+    def __str__(self) -> str:
+        return f"{self.taken} requests of token {self.token_id}"
