@@ -133,11 +133,6 @@ def last_event(project: Project) -> tuple[str, str, str]:
     return event.verb, event.ref, str(event.agent)
 
 
-def sent_to_all(page: Page, row: Any) -> Json:
-    """A form that any address of the row could take."""
-    return {**filled_in(page, row), **page.posts, **page.edits, "post": "yes", "confirmed": "yes"}
-
-
 def test_every_noun_with_pages_is_registered_here() -> None:
     words = {"tag", "scope", "category", "layer"}
     kinds = {each.ref_kind for each in admin.site._registry.values() if isinstance(each, LoggedAdmin)}
@@ -308,37 +303,6 @@ def test_a_form_shows_what_is_refused_and_nothing_is_stored(page: Page, row: Any
 
 
 # -- Rights ----------------------------------------------------------------------------------------
-
-
-def send_everything(client: Client, page: Page, row: Any) -> None:
-    """To each address of the row, and as each action of the list."""
-    form = sent_to_all(page, row)
-    for address in addresses(page, row.pk):
-        assert client.post(address, form).status_code in (200, 302, 403, 404), address
-    for action in (*map(_name, admin_of(page).actions or ()), "delete_selected"):
-        client.post(list_of(page), {**form, "action": action, "_selected_action": [row.pk]})
-
-
-def _name(action: Any) -> str:
-    return action if isinstance(action, str) else str(action.__name__)
-
-
-@pages
-def test_a_viewer_writes_nothing(page: Page, row: Any, apollo: Project) -> None:
-    viewer = member(apollo, VIEWER, "eve")
-    before = dump_project(apollo)
-    send_everything(viewer, page, row)
-    assert viewer.post(admin_of(page).url("add"), filled_in(page, row)).status_code == 403
-    assert dump_project(apollo) == before
-    if isinstance(admin_of(page), NounAdmin):
-        assert viewer.get(admin_of(page).url("change", row.pk)).headers["Location"] == page_of(page, row)
-
-
-@pages
-def test_a_stranger_writes_nothing(page: Page, row: Any, hermes: Project) -> None:
-    before = dump_project(row.project)
-    send_everything(member(hermes, ADMIN, "cleo"), page, row)
-    assert dump_project(row.project) == before
 
 
 @pytest.mark.every_engine

@@ -74,54 +74,6 @@ def test_a_token_opens_its_own_project_only(ada_rest: RestClient, cy_rest: RestC
     assert (reply.status, reply.body["error"]) == (404, "not_found")
 
 
-def test_another_project_answers_like_a_missing_one(ada_rest: RestClient, cy_rest: RestClient) -> None:
-    foreign = cy_rest.get("/api/v1/projects/apollo/stats/")
-    missing = cy_rest.get("/api/v1/projects/atlantis/stats/")
-    assert foreign.status == missing.status == 404
-    assert str(foreign.body).replace("apollo", "atlantis") == str(missing.body)
-
-
-# -- Scopes ----------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("method", "path", "body"),
-    [
-        ("POST", "decisions/", DECISION),
-        ("PUT", "decisions/api/auth/", {"value": 1}),
-        ("PATCH", "decisions/api/auth/", {"value": 1}),
-        ("DELETE", "decisions/api/auth/", None),
-        ("POST", "decisions/batch/", {"items": [DECISION]}),
-        ("POST", "layers/", {"name": "planning"}),
-        ("POST", "call/decision/set/", DECISION),
-        ("POST", "call/decision/", DECISION),
-        ("POST", "call/delete/", {"refs": ["decision:api/auth"]}),
-    ],
-)
-def test_a_read_only_token_cannot_write(
-    hub: LiveHub, apollo: Project, method: str, path: str, body: object
-) -> None:
-    reader = new_client(hub, apollo, scopes=["read"])
-    reply = reader.send(method, f"/api/v1/projects/apollo/{path}", body)
-    assert (reply.status, reply.body["error"]) == (403, "not_allowed")
-    assert not Event.objects.in_project(apollo).exists()
-
-
-def test_a_write_only_token_cannot_read(hub: LiveHub, apollo: Project) -> None:
-    writer = new_client(hub, apollo, scopes=["write"])
-    assert writer.get("decisions/").status == 403
-    assert writer.post("call/decision/list/").status == 403
-    assert writer.post("decisions/", DECISION).status == 201
-
-
-def test_only_administrators_delete_and_add_layers(ada_rest: RestClient, ben_rest: RestClient) -> None:
-    ben_rest.post("decisions/", DECISION)
-    assert ben_rest.delete("decisions/api/auth/").status == 403
-    assert ben_rest.post("layers/", {"name": "planning"}).status == 403
-    assert ada_rest.delete("decisions/api/auth/").status == 204
-    assert ada_rest.post("layers/", {"name": "planning"}).status == 201
-
-
 # -- Agents ----------------------------------------------------------------------------------------
 
 
@@ -171,25 +123,6 @@ def test_a_refused_request_registers_no_agent(hub: LiveHub, apollo: Project) -> 
 
 
 # -- People ----------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("role", "statuses"),
-    [
-        (Role.VIEWER, (200, 403, 403)),
-        (Role.MEMBER, (200, 201, 403)),
-        (Role.ADMIN, (200, 201, 204)),
-        (None, (404, 404, 404)),
-    ],
-)
-def test_a_person_has_the_rights_of_their_role(
-    hub: LiveHub, apollo: Project, role: Role | None, statuses: tuple[int, int, int]
-) -> None:
-    person = sign_in(hub, "grace", apollo, role)
-    reading = person.get("decisions/").status
-    writing = person.post("decisions/", DECISION).status
-    deleting = person.delete("decisions/api/auth/").status
-    assert (reading, writing, deleting) == statuses
 
 
 @pytest.mark.parametrize(

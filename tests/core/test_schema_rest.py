@@ -418,27 +418,6 @@ def test_errors_repeat_few_of_many_unknown_names(ada_rest: RestClient) -> None:
 # -- Access and examples ---------------------------------------------------------------------------
 
 
-def test_a_caller_of_another_project_finds_nothing_at_any_address(
-    document: Document, cy_rest: RestClient
-) -> None:
-    body = {"key": "k", "value": 1}
-    for path, method, _ in operations(document):
-        address = fill_path(path)
-        reply = cy_rest.send(method.upper(), address, None if method in ("get", "delete") else body)
-        if "{slug}" in path or "{token_id}" in path:
-            assert (reply.status, reply.body["error"]) == (404, "not_found"), (method, address)
-        assert "So." not in str(reply.body)
-        assert "apollo" not in str(reply.body).replace("There is no project 'apollo'", "")
-
-
-def test_every_operation_needs_a_token(document: Document, hub: LiveHub) -> None:
-    for path, method, _ in operations(document):
-        address = fill_path(path)
-        for token in (None, "ctx_unknown"):
-            reply = hub.rest(token).send(method.upper(), address, None if method == "get" else {})
-            assert (reply.status, "www-authenticate" in reply.headers) == (401, True), (method, address)
-
-
 def _delivery(client: RestClient) -> int:
     tested = client.post(f"webhooks/{PATH_PARAMETERS['webhook_id']}/test/")
     row_id: int = tested.body["delivery"]["id"]

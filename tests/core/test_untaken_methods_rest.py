@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from tests.hub import LiveHub, RestClient
+from tests.hub import RestClient
 
 
 @pytest.fixture
@@ -59,12 +59,3 @@ def test_what_it_leads_to_is_taken(ada_rest: RestClient, filled: dict[str, Any])
     assert ada_rest.post(f"scratchpads/{pad}/append/", {"content": "more"}).status == 200
     assert ada_rest.post(f"messages/{message}/read/", {}).status == 200
     assert ada_rest.post("call/hub/clear/", {"dry_run": True}).status == 200
-
-
-def test_it_tells_a_stranger_the_same_and_nothing_of_the_project(
-    hub: LiveHub, ada_rest: RestClient, filled: dict[str, Any]
-) -> None:
-    address = ada_rest._url(f"messages/{filled['message']}/")
-    replies = [client.send("DELETE", address, {}) for client in (ada_rest, hub.rest())]
-    assert replies[0].body == replies[1].body
-    assert [reply.status for reply in replies] == [405, 405]
