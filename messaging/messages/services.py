@@ -1,6 +1,6 @@
 """Sends messages, and marks them as read or acknowledged for each recipient. Nothing else creates them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
@@ -169,7 +169,9 @@ def _write(
     for fields in items:
         if fields.reply_to:
             take(caller, agent_id, answered[fields.reply_to])
-    return [_answer(caller.project_id, row, known) for row in rows]
+    unknown = {name.casefold() for row in rows for name in row.to or ()} - known.keys()
+    people = find_names_of_people(caller.project_id) if unknown and may_read() else frozenset()
+    return [_answer(row, known, people) for row in rows]
 
 
 class Recipients(NamedTuple):
@@ -233,10 +235,9 @@ def _new_message(
     )
 
 
-def _answer(project_id: int, row: MessageRow, known: Mapping[str, str]) -> SendAnswer:
+def _answer(row: MessageRow, known: Mapping[str, str], people: Collection[str]) -> SendAnswer:
     answer = SendAnswer(id=row.id, thread=row.thread, to=row.named_to)
     unknown = [name for name in row.to or () if name.casefold() not in known] if may_read() else []
-    people = find_names_of_people(project_id) if unknown else ()
     if strangers := [name for name in unknown if name_key(name) not in people]:
         answer["unknown"] = strangers
     return answer

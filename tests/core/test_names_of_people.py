@@ -149,7 +149,7 @@ def test_stdio_refuses_it_at_the_start(apollo: Project, grace: User) -> None:
 
 
 def test_being_addressed_registers_nobody(ada: Caller, apollo: Project, grace: User) -> None:
-    assert "unknown" in send_message(caller=ada, text="Hello", to=["grace"])
+    assert "unknown" not in send_message(caller=ada, text="Hello", to=["grace"])
     assert "grace" not in agents(apollo)
 
 
