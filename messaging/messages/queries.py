@@ -219,8 +219,8 @@ class Message(Sender):
     priority: Annotated[str, one_of(*Priority.labels)]
     text: str
     payload: NotRequired[Annotated[Any, About("Any JSON.", {"nullable": True})]]
-    choices: NotRequired[Annotated[list[str], About("Answers to choose from.")]]
-    choice: NotRequired[Annotated[str, About("Which of the choices this reply takes.")]]
+    choices: NotRequired[Annotated[list[str], About("Answers to choose from.")] | None]
+    choice: NotRequired[Annotated[str, About("Which of the choices this reply takes.")] | None]
     ack: NotRequired[bool | None]
     at: Time
 

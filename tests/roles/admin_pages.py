@@ -29,6 +29,7 @@ OPENED: dict[str, tuple[str | None, str]] = {
     "core_project_invite": (ADMIN, "it leads to the form of an invitation"),
     "core_binitem_restore": (WRITE, "what was deleted says what it needs; it is never less"),
     "tracking_lease_force_release": (ADMIN, "against its holder"),
+    "messaging_message_answer": (None, "it takes answers alone, and leads back"),
     "core_signinfailure_add": (None, ROWS_OF_THE_HUB),
     "core_signinfailure_delete": (None, ROWS_OF_THE_HUB),
 }
@@ -56,6 +57,8 @@ SENT: dict[str, tuple[str | None, str]] = {
     "memory_scratchpad_append": (WRITE, "as the operation"),
     "memory_scratchpad_restore": (WRITE, "as the operation"),
     "memory_snapshot_prune": (ADMIN, "as the operation"),
+    "messaging_message_answer": (None, "a message is named by a button; test_viewers.py presses them"),
+    "messaging_message_for_you": (None, "its buttons send elsewhere"),
     "messaging_message_read": (WRITE, "it takes a reply"),
     "messaging_message_remind": (WRITE, "it writes a message"),
     "tracking_lease_force_release": (ADMIN, "against its holder"),

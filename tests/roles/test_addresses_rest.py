@@ -21,7 +21,7 @@ from tests.core.test_nulls import minimal_arguments
 from tests.databases import rolled_back
 from tests.roles.asking import Told, Wrong, compare_with_nothing, is_refused, without_a_trace
 from tests.roles.people import Asker
-from tests.roles.test_tools import ALSO
+from tests.roles.test_tools import ALSO, is_for_reader
 from tests.roles.world import World
 
 Json = dict[str, Any]
@@ -149,6 +149,8 @@ class Row:
     def may(self, asker: Asker) -> bool:
         if str(self) in EXCEPTIONS:
             return self._may_by_exception(asker, EXCEPTIONS[str(self)][0])
+        if is_for_reader(asker, self.operation):
+            return True
         scopes = [self.declared, self.of_operation(self.body), ALSO.get(self.operation, ("",))[0]]
         if self.deletion and not asker.is_ada:
             scopes.append(self.deletion.others_scope)
