@@ -57,6 +57,7 @@ class AgentAdmin(ProjectAdmin):
     why_missing = ""
 
     list_display = ("name", "is_who", "state", "last_seen", "first_seen", "log")
+    sparkline_of = "agent"
     list_filter = (ProjectFilter, ("kind", ChoicesDropdownFilter), NamesakeFilter)
     list_select_related = ("project",)
     search_fields = ("name",)

@@ -20,8 +20,9 @@ from ctxhub.console.access import access_of, chosen_project, named_slug, shown_p
 from ctxhub.console.columns import agent_cell, column
 from ctxhub.console.dates import DatedList
 from ctxhub.console.lists import FilteredList
+from ctxhub.console.rows.admin import RowsAdmin
 from ctxhub.console.service_form import ServiceForm, sentence
-from ctxhub.console.unfold_compat import ChangeList, ModelAdmin
+from ctxhub.console.unfold_compat import ChangeList
 from ctxhub.core.accounts.people import find_person
 from ctxhub.core.kit.batches import in_batches
 from ctxhub.core.kit.caller import ADMIN, ALLOW_SECRET, READ, WRITE, Caller, acting, current
@@ -54,7 +55,7 @@ class Menu:
         return self.title or str(opts.verbose_name_plural).capitalize()
 
 
-class ProjectAdmin(ModelAdmin):
+class ProjectAdmin(RowsAdmin):
     """Shows the rows of the person's projects and allows what their role allows there.
 
     A row of any other project is not found. A write runs as the person's agent, in one transaction of the
@@ -74,12 +75,10 @@ class ProjectAdmin(ModelAdmin):
     when_empty: ClassVar[str] = ""
     why_missing: ClassVar[str] = "Perhaps it was deleted?"
 
-    change_list_template = "ctxhub/list.html"
     change_form_template = "ctxhub/form.html"
     empty_value_display = NOTHING
     list_per_page = 50
     show_facets = ShowFacets.NEVER
-    list_filter_submit = True
 
     # -- Visibility --------------------------------------------------------------------------------
 

@@ -24,10 +24,12 @@ def chips(names: Iterable[str], url_of: Callable[[str], str] | None = None) -> S
 
 
 def preview(text: str) -> SafeString | str:
-    """The first PREVIEW_CHARACTERS of a text, in a cell that does not widen for a long word."""
+    """The first PREVIEW_CHARACTERS of a text; if there is more of it, the tooltip has what was read."""
     line = " ".join(text.split())
-    short = line if len(line) <= PREVIEW_CHARACTERS else line[:PREVIEW_CHARACTERS].rstrip() + "…"
-    return format_html('<span class="ctx-preview">{}</span>', short) if short else ""
+    if len(line) <= PREVIEW_CHARACTERS:
+        return format_html('<span class="ctx-preview">{}</span>', line) if line else ""
+    short = line[:PREVIEW_CHARACTERS].rstrip()
+    return format_html('<span class="ctx-preview" title="{}">{}…</span>', line, short)
 
 
 def mono(text: str) -> SafeString:

@@ -14,6 +14,7 @@ from ctxhub.console.base import Menu
 from ctxhub.console.columns import column
 from ctxhub.console.filters import ProjectFilter
 from ctxhub.console.project_pages import ProjectPagesAdmin
+from ctxhub.console.rows.row_view import RowParts
 from ctxhub.console.service_form import sentence
 from ctxhub.console.urls import in_project
 from ctxhub.core.accounts.people import is_superuser
@@ -55,6 +56,7 @@ class DataAdmin(ProjectPagesAdmin):
     when_empty = "Files that `manage.py import` or REST has put into the project are listed here."
 
     list_display = ("started", "who", "what", "how_far")
+    row_parts = RowParts(title="what", state=("how_far",))
     list_display_links = None
     list_select_related = ("project",)
     list_filter = (ProjectFilter,)

@@ -17,6 +17,7 @@ from ctxhub.console.base import Menu
 from ctxhub.console.columns import agent_cell, column, mono, preview, time_in_full
 from ctxhub.console.filters import AgentFilter, ProjectFilter, TimeRangeFilter
 from ctxhub.console.project_pages import ProjectPagesAdmin
+from ctxhub.console.rows.row_view import RowParts
 from ctxhub.console.timeline.by_agent import by_agent_context
 from ctxhub.console.timeline.page import timeline_context
 from ctxhub.console.unfold_compat import DropdownFilter
@@ -45,6 +46,10 @@ class RecentValueFilter(DropdownFilter):
 
     column: ClassVar[str]
     words: ClassVar[Mapping[str, str]]
+
+    @property
+    def counted_by(self) -> str:
+        return self.column
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> Sequence[tuple[str, str]]:
         latest = Event.unscoped.filter(project__in=shown_project_ids(request)).order_by("-pk")[
@@ -78,7 +83,8 @@ class EventAdmin(ProjectPagesAdmin):
     project_pages = {"agents": "By agent", "timeline": "Timeline"}
     kept_by_tabs = ("from", "to")
 
-    list_display = ("when", "who", "what", "on", "note")
+    list_display = ("when", "who", "what", "on", "leads", "note")
+    row_parts = RowParts(title="on", text="note")
     list_select_related = ("agent", "project")
     list_filter = (ProjectFilter, TimeRangeFilter, AgentFilter, KindFilter, ActionFilter)
     search_fields = ("ref",)
@@ -114,7 +120,8 @@ class EventAdmin(ProjectPagesAdmin):
     when = column("When", lambda event: moment(event.at), ordering="pk")
     who = column("Agent", lambda event: agent_cell(event.agent))
     what = column("Action", lambda event: action_word(event.verb), label=ACTION_COLOURS)
-    on = column("Ref", lambda event: link_to_ref(event))
+    on = column("Ref", lambda event: mono(event.ref))
+    leads = column("Of", lambda event: link_to_ref(event, event.ref.partition(":")[0]))
     note = column("Note", lambda event: preview(note_of(event.data)))
 
     @display(description="Ref")
@@ -133,6 +140,6 @@ class EventAdmin(ProjectPagesAdmin):
     happened = time_in_full("at", "When")
 
 
-def link_to_ref(event: Event) -> SafeString:
+def link_to_ref(event: Event, text: str = "") -> SafeString:
     url = reverse("admin:core_event_open", args=[event.pk])
-    return format_html('<a class="ctx-link" href="{}">{}</a>', url, mono(event.ref))
+    return format_html('<a class="ctx-link" href="{}">{}</a>', url, text or mono(event.ref))

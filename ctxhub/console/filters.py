@@ -1,21 +1,18 @@
 """List filters by name, so that a URL works in any project. They offer only what the person can see."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, ClassVar
 
-from django import forms
 from django.contrib import admin
 from django.contrib.admin import ListFilter
 from django.contrib.admin.options import IncorrectLookupParameters
-from django.contrib.admin.views.main import ChangeList
 from django.db.models import F, QuerySet
 from django.http import HttpRequest
 from django.utils import timezone
 from django.utils.dateparse import parse_datetime
 
 from ctxhub.console.access import access_of, shown_project_ids
-from ctxhub.console.fields import MomentInput
 from ctxhub.console.unfold_compat import DropdownFilter, TextFilter
 from ctxhub.console.urls import list_url
 from ctxhub.core.kit.errors import InvalidInput
@@ -29,6 +26,7 @@ NAMES_OFFERED = 200
 class ProjectFilter(DropdownFilter):
     title = "project"
     parameter_name = "project"
+    counted_by = "project__slug"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
         return [(project.slug, str(project)) for project in access_of(request).projects.values()]
@@ -43,7 +41,7 @@ class ProjectFilter(DropdownFilter):
 class NameFilter(TextFilter):
     """A text input that suggests known names. Ignores case; matches parts of names if no name is equal."""
 
-    template = "ctxhub/filters/name.html"
+    takes_names = True
     model: ClassVar[type[NamedRow]]
     lookup: ClassVar[str]
 
@@ -55,14 +53,12 @@ class NameFilter(TextFilter):
         names = self.model.unscoped.filter(project__in=shown_project_ids(self.request))
         return _named(queryset, names, self.lookup, self.value())
 
-    def choices(self, changelist: ChangeList) -> Iterator[Any]:
-        choice: Any = next(super().choices(changelist))
-        known = f"known-{self.parameter_name}"
-        field = choice["form"].fields[self.parameter_name]
-        field.widget.attrs |= {"list": known, "autocomplete": "off"}
-        yield {**choice, "known": known, "names": self._names()}
+    @property
+    def counted_by(self) -> str:
+        return f"{self.lookup}__name"
 
-    def _names(self) -> list[str]:
+    def known_names(self) -> list[str]:
+        """What a list that is too long to be counted suggests."""
         rows = self.model.unscoped.filter(project__in=shown_project_ids(self.request))
         return list(rows.order_by("folded").values_list("name", flat=True).distinct()[:NAMES_OFFERED])
 
@@ -106,6 +102,8 @@ class AgentFilter(DropdownFilter):
     """
 
     title = parameter_name = "agent"
+    counted_by = "agent__name"
+    takes_names = True
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
         agents = Agent.unscoped.filter(project__in=shown_project_ids(request))
@@ -137,6 +135,7 @@ def _named(queryset: QuerySet[Any], names: QuerySet[Any], lookup: str, value: st
 
 class LayerFilter(DropdownFilter):
     title = parameter_name = "layer"
+    counted_by = "layer__name"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
         layers = Layer.unscoped.filter(project__in=shown_project_ids(request)).order_by("position", "pk")
@@ -147,23 +146,10 @@ class LayerFilter(DropdownFilter):
         return queryset.filter(layer__folded=name.casefold()) if name else queryset
 
 
-class _TimeRangeForm(forms.Form):
-    """Two optional times. Their names are given here: `from` cannot be the name of a class attribute."""
-
-    def __init__(self, names: Sequence[str], values: Mapping[str, Any]) -> None:
-        super().__init__(initial=dict(values))
-        zone = timezone.get_current_timezone_name()
-        for name in names:
-            self.fields[name] = forms.CharField(
-                label=f"{name.capitalize()} ({zone})", required=False, widget=MomentInput()
-            )
-
-
 class TimeRangeFilter(ListFilter):
     """From and to, to the minute, in the current time zone. `compared`: the datetime field."""
 
     title = "time"
-    template = "unfold/filters/filters_field.html"
     compared: ClassVar[str] = "at"
     names = ("from", "to")
     titles: ClassVar[Mapping[str, str]] = {name: name for name in names}
@@ -180,8 +166,8 @@ class TimeRangeFilter(ListFilter):
     def expected_parameters(self) -> list[str | None]:
         return [*self.names]
 
-    def choices(self, changelist: ChangeList) -> Iterator[Any]:
-        yield {"form": _TimeRangeForm(self.names, self.used_parameters)}
+    def label_of(self, name: str) -> str:
+        return f"{name.capitalize()} ({timezone.get_current_timezone_name()})"
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
         begin, end = (self._moment(name) for name in self.names)

@@ -9,6 +9,7 @@ from django.core.exceptions import FieldError
 from django.db import DataError
 from django.http import HttpRequest
 
+from ctxhub.console.rows.row_list import RowList
 from ctxhub.console.unfold_compat import ChangeList
 from ctxhub.core.kit.frozen import frozen
 
@@ -24,9 +25,10 @@ class ActiveFilter:
     title: str
     value: str
     url: str
+    is_project: bool = False
 
 
-class ReadableQuery(ChangeList):
+class ReadableQuery(RowList):
     """A list whose query string nobody has to trust: what cannot be read redirects to the whole list.
 
     Django does so for filters itself, but fails for dates that no calendar has and numbers beyond a column.
@@ -65,7 +67,7 @@ class FilteredList(ReadableQuery):
         title = own_titles.get(name) or (str(spec.title) if spec else name.partition("__")[0])
         # Without the parameter, the list of the remembered project would be shown.
         url = self.narrowed_to(**{name: "" if name == "project" else None})
-        return ActiveFilter(title, _choices(spec).get(value, value), url)
+        return ActiveFilter(title, _choices(spec).get(value, value), url, name == "project")
 
 
 class ReadableRows(ChangeList):

@@ -24,6 +24,7 @@ class LoggedAdmin(ProjectAdmin):
     ref_kind: ClassVar[str]
     ref_field: ClassVar[str] = "pk"
     page_name: ClassVar[str] = "change"
+    sparkline_of = "ref"
 
     def __init__(self, model: type[Model], admin_site: AdminSite) -> None:
         super().__init__(model, admin_site)
@@ -55,6 +56,9 @@ class LoggedAdmin(ProjectAdmin):
     def ref_of(self, row: Any) -> str:
         ref: str = row.ref
         return ref
+
+    def sparkline_key(self, row: Any) -> str:
+        return self.ref_of(row)
 
     # -- The log -----------------------------------------------------------------------------------
 

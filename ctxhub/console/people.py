@@ -17,8 +17,8 @@ from unfold.widgets import UnfoldBooleanSwitchWidget
 
 from ctxhub.console.base import Menu
 from ctxhub.console.columns import column
-from ctxhub.console.lists import FilteredList
-from ctxhub.console.unfold_compat import ChangeList, DropdownFilter, ModelAdmin, ModelForm, TabularInline
+from ctxhub.console.rows.admin import RowsAdmin
+from ctxhub.console.unfold_compat import DropdownFilter, ModelForm, TabularInline
 from ctxhub.console.usernames import limit_username, refuse_namesakes, refuse_new_namesake
 from ctxhub.core.accounts.people import is_superuser
 from ctxhub.core.models import Membership
@@ -31,7 +31,7 @@ admin.site.unregister(Group)
 SIGNS_IN = "Staff can sign in here. They see only the projects they are members of."
 
 
-class SuperusersOnly(ModelAdmin):
+class SuperusersOnly(RowsAdmin):
     """An admin for superusers only: a person who can edit accounts could become a superuser."""
 
     # How rows come about, for a person who sees an empty list.
@@ -44,9 +44,6 @@ class SuperusersOnly(ModelAdmin):
         return is_superuser(request.user)
 
     has_add_permission = has_change_permission = has_delete_permission = has_view_permission
-
-    def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[ChangeList]:
-        return FilteredList
 
 
 class PersonCreationForm(UserCreationForm):
@@ -137,7 +134,6 @@ class UserAdmin(DjangoUserAdmin, SuperusersOnly):  # type: ignore[type-arg]
 
     list_display = ("username", "full_name", "belongs_to", "kind", "seen")
     list_filter = (KindFilter,)
-    list_filter_submit = True
     add_fieldsets = (
         (None, {"fields": ("username", "usable_password", "password1", "password2", "is_staff")}),
     )

@@ -19,6 +19,7 @@ from ctxhub.console.access import access_of
 from ctxhub.console.base import Menu, ProjectAdmin, person
 from ctxhub.console.columns import column
 from ctxhub.console.config_form import ConfigForm, config_fieldsets, config_help_texts
+from ctxhub.console.rows.row_view import RowParts
 from ctxhub.console.unfold_compat import ModelForm, TabularInline, action
 from ctxhub.console.urls import in_project
 from ctxhub.console.usernames import refuse_new_namesake
@@ -104,6 +105,7 @@ class ProjectsAdmin(ProjectAdmin):
     actions_detail = ("invite",)
 
     list_display = ("slug", "name", "members", "decisions_link", "created")
+    row_parts = RowParts(text="name")
     search_fields = ("slug", "name")
 
     def project_of(self, row: Project) -> Project:

@@ -12,6 +12,7 @@ from ctxhub.console.base import Menu, ProjectAdmin
 from ctxhub.console.columns import agent_name, column, mono, preview, time_in_full
 from ctxhub.console.filters import ProjectFilter
 from ctxhub.console.row_panels import AGENT, RowPanel
+from ctxhub.console.rows.row_view import RowParts
 from ctxhub.console.unfold_compat import DropdownFilter, TextFilter
 from ctxhub.console.urls import list_url
 from ctxhub.core.accounts.agents import with_agent_pk
@@ -50,6 +51,7 @@ class RefusalAdmin(ProjectAdmin):
     when_empty = "Agents are refused a lease another holds, an old version, a missing scope, a long read."
 
     list_display = ("when", "who", "session", "on", "code", "count", "what")
+    row_parts = RowParts(title="what", text="on", state=("code",))
     list_select_related = ("project",)
     list_filter = (ProjectFilter, RefusedAgentFilter, CodeFilter)
     search_fields = ("ref", "session")

@@ -13,6 +13,7 @@ from ctxhub.console.logged import LoggedAdmin
 from ctxhub.console.service_form import sentence
 from ctxhub.core.kit.errors import CtxhubError, NotAllowed
 from ctxhub.core.kit.frozen import frozen
+from ctxhub.core.text.plurals import counted
 
 Run = Callable[..., None]
 
@@ -108,7 +109,7 @@ class RowActionAdmin(LoggedAdmin):
         return self.page(
             request,
             action.template,
-            action.name.replace("_", " ").capitalize(),
+            f"{action.name.replace('_', ' ').capitalize()} {_named(rows)}",
             form=form,
             rows=rows,
             back=back,
@@ -120,6 +121,13 @@ class RowActionAdmin(LoggedAdmin):
         """Count it for the first row: one attempt is one refusal."""
         if request.method == "POST" and rows:
             self.count_refusal(request, rows[0], error)
+
+
+def _named(rows: Sequence[Any]) -> str:
+    """What a page is about, for its title: one row by its name, several by their number."""
+    if len(rows) == 1:
+        return f"{rows[0]._meta.verbose_name} {rows[0]}"
+    return counted(len(rows), str(rows[0]._meta.verbose_name_plural)) if rows else ""
 
 
 def _declared(admin_class: type) -> list[RowAction]:

@@ -21,6 +21,7 @@ from ctxhub.console.lists import FilteredList
 from ctxhub.console.needs.sources import SHOWN, Ago, Files, FoundNeeds, Need, PageLink, Reader
 from ctxhub.console.pages import NounAdmin
 from ctxhub.console.row_actions import row_action
+from ctxhub.console.rows.row_view import RowParts
 from ctxhub.console.unfold_compat import ChangeList, DropdownFilter
 from ctxhub.console.urls import list_url
 from ctxhub.core.kit import sql
@@ -122,6 +123,7 @@ class StaleRowAdmin(ProjectAdmin):
     when_empty = "What bears on files is listed here when others change them."
 
     list_display = ("what", "of_kind", "summary", "files", "changes", "since")
+    row_parts = RowParts(text="summary", state=("of_kind",))
     list_display_links = None
     list_filter = (ProjectFilter, KindFilter)
     list_select_related = ("project",)

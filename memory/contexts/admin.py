@@ -17,6 +17,7 @@ from ctxhub.console.fields import NamesField, ObjectField, ProseField
 from ctxhub.console.filters import AgentFilter, ProjectFilter, TagFilter
 from ctxhub.console.logged import EVENTS_STAY
 from ctxhub.console.pages import NounAdmin
+from ctxhub.console.rows.row_view import RowParts
 from ctxhub.console.service_form import ServiceForm
 from ctxhub.console.urls import in_project, list_url
 from ctxhub.core.kit.caller import WRITE
@@ -63,6 +64,7 @@ class ContextAdmin(NounAdmin):
     texts = ("description",)
 
     list_display = ("named", "memories", "about", "stack", "tagged", "by", "updated")
+    row_parts = RowParts(text="about")
     list_filter = (ProjectFilter, TagFilter, AgentFilter)
     search_help_text = "Search in name, description, stack and tags"
 

@@ -20,6 +20,7 @@ from ctxhub.console.fields import ProseField
 from ctxhub.console.filters import AgentFilter, LayerFilter, ProjectFilter, ScopeFilter, TagFilter
 from ctxhub.console.logged import EVENTS_STAY
 from ctxhub.console.row_actions import RowAction, row_action
+from ctxhub.console.rows.row_view import RowParts
 from ctxhub.console.stale import PathRowsAdmin, StaleFilter
 from ctxhub.console.text_refs import pages_of_texts
 from ctxhub.core.kit.errors import Conflict
@@ -86,6 +87,7 @@ class DecisionAdmin(PathRowsAdmin):
 
     long = ("value", "rationale", "alternatives", "tradeoffs", "metadata", "paths", "reason")
     list_display = ("named", "shown_value", "version", "state", "layer", "tagged", "by", "updated")
+    row_parts = RowParts(text="shown_value")
     list_filter = (
         ProjectFilter,
         ("status", ChoicesDropdownFilter),

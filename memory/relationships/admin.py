@@ -108,8 +108,7 @@ class RelationshipAdmin(LoggedAdmin):
     ref_kind = "relationship"
     delete_scope = WRITE
 
-    list_display = ("source_end", "relates", "target_end", "how_strong", "by", "updated")
-    list_display_links = ("relates",)
+    list_display = ("told", "relates", "source_ref", "target_ref", "how_strong", "by", "updated")
     list_filter = (ProjectFilter, ("relation", ChoicesDropdownFilter), AgentFilter)
     list_select_related = ("project", "agent")
     search_fields = ("pk",)
@@ -141,6 +140,9 @@ class RelationshipAdmin(LoggedAdmin):
         ordering="relation",
         label=RELATION_COLOURS,
     )
+    told = column("Relationship", lambda row: _told(row))
+    source_ref = column("Source", lambda row: _link(row, ends_of(row)[0]))
+    target_ref = column("Target", lambda row: _link(row, ends_of(row)[1]))
     source_end = column("Source", lambda row: _end(row, ends_of(row)[0]))
     target_end = column("Target", lambda row: _end(row, ends_of(row)[1]))
     how_strong = column("Strength", lambda row: strength_bar(row.strength), ordering="strength")
@@ -201,6 +203,26 @@ def strength_bar(strength: int) -> SafeString:
 
 
 # -- Pieces ----------------------------------------------------------------------------------------
+
+
+def _told(row: Any) -> SafeString:
+    """The relationship in one line: the titles of its ends, which have links on its page."""
+    source, target = (_title(row, key) for key in ends_of(row))
+    words = worded(row.get_relation_display())
+    return format_html('{} <span class="ctx-quiet">{}</span> {}', source, words, target)
+
+
+def _link(row: Any, key: ObjectKey) -> SafeString | str:
+    node: Node | None = row.ends.get(key)
+    if node is None or not node.url:
+        return mono(node.ref if node else f"{key[0]}:{key[1]}")
+    return format_html('<a class="ctx-link" href="{}">{}</a>', node.url, mono(node.ref))
+
+
+def _title(row: Any, key: ObjectKey) -> SafeString:
+    node: Node | None = row.ends.get(key)
+    ref = f"{key[0]}:{key[1]}"
+    return format_html('<bdi title="{}">{}</bdi>', node.ref if node else ref, node.title if node else ref)
 
 
 def _end(row: Any, key: ObjectKey) -> SafeString | str:

@@ -9,6 +9,7 @@ from unfold.decorators import display
 
 from ctxhub.console.columns import column, mono, time_in_full
 from ctxhub.console.filters import AgentFilter, ProjectFilter
+from ctxhub.console.rows.row_view import RowParts
 from ctxhub.core.templatetags.moments import moment
 from sessions.accesses.models import Access, ResourceDependency
 from sessions.sittings.admin import SessionFilter
@@ -22,7 +23,8 @@ ACCESS_COLOURS = {"edited": "warning", "executed": "info"}
 @admin.register(Access)
 class AccessAdmin(FileRowsAdmin):
     when_empty = "Agents note what they read and edit with session track."
-    list_display = ("when", "by", "what", "file", "within")
+    list_display = ("when", "by", "what", "path", "within")
+    row_parts = RowParts(title="path")
     list_filter = (ProjectFilter, AgentFilter, SessionFilter, ("access", ChoicesDropdownFilter))
     list_select_related = ("project", "resource", "agent")
     search_fields = ("resource__path",)
@@ -33,7 +35,8 @@ class AccessAdmin(FileRowsAdmin):
     what = column(
         "Access", lambda access: access.get_access_display(), ordering="access", label=ACCESS_COLOURS
     )
-    file = column("File", lambda access: file_link(access.resource), ordering="resource__path")
+    path = column("File", lambda access: mono(access.resource.path), ordering="resource__path")
+    file = column("File", lambda access: file_link(access.resource))
 
     @display(description="Session", ordering="session_id")
     def within(self, access: Access) -> SafeString:

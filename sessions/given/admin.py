@@ -16,12 +16,14 @@ from ctxhub.console.base import Menu
 from ctxhub.console.columns import column
 from ctxhub.console.filters import AgentFilter, ProjectFilter
 from ctxhub.console.project_pages import ProjectPagesAdmin
+from ctxhub.console.rows.row_view import RowParts
 from ctxhub.console.unfold_compat import DropdownFilter
 from ctxhub.console.urls import list_url
 from ctxhub.core.kit.inputs import read_id
 from ctxhub.core.models import Agent, Project
 from ctxhub.core.registry import find_noun
 from ctxhub.core.templatetags.moments import moment
+from ctxhub.core.text.plurals import counted
 from sessions.briefs.page import brief_context
 from sessions.checks.page import check_context
 from sessions.given.models import Briefing, BriefingItem
@@ -68,7 +70,8 @@ class BriefingAdmin(ProjectPagesAdmin):
     when_empty = "Agents are given things by brief and get; what they were given is recorded a second later."
     project_pages = {"brief": "Brief now", "check": "Check", "given": "Known at a time"}
 
-    list_display = ("when", "by", "how", "things", "cost", "within")
+    list_display = ("when", "things", "how", "by", "cost", "within")
+    row_parts = RowParts(title="things")
     list_filter = (ProjectFilter, AgentFilter, SessionFilter, ViaFilter)
     list_select_related = ("project", "agent")
     search_fields = ("agent__name",)
@@ -94,12 +97,8 @@ class BriefingAdmin(ProjectPagesAdmin):
     when = column("When", lambda briefing: moment(briefing.at), ordering="at")
     how = column("By", lambda briefing: briefing.via, ordering="via", label={"brief": "primary"})
 
-    @display(description="Things")
-    def things(self, briefing: Any) -> int:
-        count: int = briefing.item_count
-        return count
-
-    cost = column("Tokens", lambda briefing: briefing.tokens, ordering="tokens")
+    things = column("Things", lambda briefing: counted(briefing.item_count, "things"))
+    cost = column("Tokens", lambda briefing: f"{briefing.tokens:,}", ordering="tokens")
 
     @display(description="Session", ordering="session_id")
     def within(self, briefing: Briefing) -> SafeString | str:

@@ -18,6 +18,7 @@ from ctxhub.console.filters import AgentFilter, ProjectFilter
 from ctxhub.console.logged import EVENTS_STAY
 from ctxhub.console.numbered_lines import numbered_lines
 from ctxhub.console.pages import NounAdmin
+from ctxhub.console.rows.row_view import RowParts
 from ctxhub.console.text_refs import pages_of_texts
 from ctxhub.console.unfold_compat import DropdownFilter, TextFilter
 from ctxhub.core.kit.inputs import read_id
@@ -98,6 +99,7 @@ class SessionAdmin(NounAdmin):
     add_scope = change_scope = None
 
     list_display = ("named", "by", "within", "about", "cost", "continues", "saved")
+    row_parts = RowParts(text="about")
     list_filter = (ProjectFilter, AgentFilter, WorkspaceFilter, ImplicitFilter)
     search_help_text = "Search in summary, workspace, branch and the newest conversation"
     date_hierarchy = "created_at"

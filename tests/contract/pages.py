@@ -478,7 +478,7 @@ PAGES = [
     Page(
         noun=nouns.LEASE,
         model=Lease,
-        cells="<wbr>**|ada|live|shared|in 30 minutes|Token rotation.",
+        cells="/**</code>|ada|live|shared|in 30 minutes|Token rotation.",
         shows="<wbr>**|ada|live|shared|Token rotation.",
         finds="q=src/api q=rotation state=live exclusive__exact=0",
         hides="state=released state=expired state=silent exclusive__exact=1",

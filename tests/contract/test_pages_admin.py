@@ -163,8 +163,8 @@ def test_a_list_is_searched_and_filtered(page: Page, row: Any, client: Client) -
 @pages
 def test_a_line_shows_the_row_and_leads_to_its_page(page: Page, row: Any, client: Client) -> None:
     text = text_of(client, list_of(page), q=admin_of(page).ref_of(row))
-    table = text[text.index('id="result_list"') : text.index("</table>")]
-    assert [part for part in (*page.cells.split("|"), page_of(page, row)) if part not in table] == []
+    listed = text.partition('id="result_list"')[2].partition("</ol>")[0]
+    assert [part for part in (*page.cells.split("|"), page_of(page, row)) if part not in listed] == []
 
 
 @pytest.mark.every_engine

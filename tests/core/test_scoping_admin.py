@@ -91,5 +91,6 @@ def test_the_column_of_projects_is_shown_only_for_several(
     rows_of_hermes: dict[type[Model], Model], apollo: Project
 ) -> None:
     client, url = superuser(), reverse("admin:tracking_resource_changelist")
-    assert "field-project" in client.get(url).content.decode()
-    assert "field-project" not in client.get(f"{url}?project=hermes").content.decode()
+    label = '<span class="ctx-row-label">project</span>'
+    assert label in client.get(url).content.decode()
+    assert label not in client.get(f"{url}?project=hermes").content.decode()

@@ -56,7 +56,7 @@ def test_the_mark_links_to_these_changes(client: Client, pages: list[str], ben: 
     call(ben, "file", {"action": "record", "path": "docs/a.md", "change": "modified"})
     [url] = re.findall(r'href="(/admin/tracking/filechange/[^"]+)"', shown(client, pages[0]))
     listed = shown(client, url.replace("&amp;", "&"))
-    assert [path in listed for path in ("src/<wbr>a.py", "src/<wbr>b.py", "docs/<wbr>a.md")] == [
+    assert [path in listed for path in ("src/a.py", "src/b.py", "docs/a.md")] == [
         True,
         True,
         False,
@@ -103,7 +103,7 @@ def test_the_list_of_all_kinds_shows_what_is_stale(client: Client, pages: list[s
     text = shown(client, LIST)
     assert all(f'href="{page}"' in text for page in pages)
     assert "fresh" not in text
-    assert all(ref in text for ref in ("decision:api/<wbr>auth", "constraint:", "memory:"))
+    assert all(ref in text for ref in ("decision:api/auth", "constraint:", "memory:"))
 
 
 def test_the_list_of_all_kinds_is_filtered_by_kind(client: Client, pages: list[str]) -> None:
@@ -139,7 +139,7 @@ def test_a_viewer_sees_and_confirms_nothing(pages: list[str], apollo: Project, a
 
 def test_members_of_another_project_see_none(pages: list[str], hermes: Project, ada: Caller) -> None:
     stranger = member(hermes, username="cleo")
-    assert "api/<wbr>auth" not in shown(stranger, LIST)
+    assert "api/auth" not in shown(stranger, LIST)
     post(stranger, f"{pages[0]}confirm/")
     post(stranger, LIST, action="confirm_selected", _selected_action=[1, 2, 3, 4, 5, 6])
     assert counts(ada) == {"decision": 2, "constraint": 2, "memory": 2}

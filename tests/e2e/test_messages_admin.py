@@ -44,7 +44,7 @@ def test_a_person_reads_and_answers_a_conversation(
     assert texts(ben)[0] == "Do not deploy before it is green."
 
     go(page, "/admin/core/agent/")
-    page.get_by_role("row", name=re.compile(r"\beve\b")).get_by_role("link", name="Its inbox").click()
+    page.locator(".ctx-row", has_text=re.compile(r"\beve\b")).get_by_role("link", name="Its inbox").click()
     expect(page.get_by_role("link", name="For eve alone.")).to_be_visible()
 
 

@@ -363,7 +363,7 @@ def test_metadata_is_shown_apart_from_the_fields(client: Client, ada: Caller) ->
 
 def test_the_list_truncates_a_long_text_without_spaces(client: Client, ada: Caller) -> None:
     set_decision(caller=ada, key="long", value="x" * 600)
-    assert f'<span class="ctx-preview">{"x" * 120}…</span>' in client.get(LIST).content.decode()
+    assert f">{'x' * 120}…</span>" in client.get(LIST).content.decode()
 
 
 def test_similar_short_texts_are_shown_as_an_inline_diff(client: Client, ada: Caller) -> None:

@@ -10,6 +10,7 @@ from ctxhub.console.base import Menu
 from ctxhub.console.columns import PREVIEW_CHARACTERS, column, mono, preview, time_in_full
 from ctxhub.console.filters import AgentFilter, LayerFilter, ProjectFilter
 from ctxhub.console.logged import LoggedAdmin
+from ctxhub.console.rows.row_view import RowParts
 from ctxhub.core.templatetags.moments import moment
 from tracking.files.file_rows import FileRowsAdmin, FilesOfFilter
 from tracking.models import FileChange
@@ -24,6 +25,7 @@ class FileChangeAdmin(FileRowsAdmin, LoggedAdmin):
     when_empty = "Agents record what they did to files with file record."
 
     list_display = ("when", "by", "what", "file", "layer", "begins")
+    row_parts = RowParts(title="file", text="begins")
     list_filter = (ProjectFilter, AgentFilter, LayerFilter, ("change", ChoicesDropdownFilter), FilesOfFilter)
     list_select_related = ("project", "agent", "layer")
     search_fields = ("resource__path",)

@@ -22,6 +22,7 @@ from ctxhub.console.filters import AgentFilter, ProjectFilter
 from ctxhub.console.logged import LoggedAdmin
 from ctxhub.console.project_pages import ProjectPagesAdmin
 from ctxhub.console.refusals import refused_line
+from ctxhub.console.rows.row_view import RowParts
 from ctxhub.console.service_form import sentence
 from ctxhub.console.unfold_compat import DropdownFilter, action
 from ctxhub.console.urls import next_url
@@ -77,7 +78,8 @@ class LeaseAdmin(ProjectPagesAdmin, LoggedAdmin):
     when_empty = "Agents reserve the paths that they work on with file lease."
     add_scope = change_scope = delete_scope = None
 
-    list_display = ("reserves", "holder", "in_session", "mode", "state", "left", "why", "taken")
+    list_display = ("patterns", "holder", "in_session", "mode", "state", "left", "why", "taken")
+    row_parts = RowParts(title="patterns", text="why", state=("state", "release"))
     list_after_template = "ctxhub/release_form.html"
     list_filter = (ProjectFilter, StateFilter, AgentFilter, ("exclusive", BooleanRadioFilter))
     list_select_related = ("project", "agent", "released_by")
@@ -145,6 +147,12 @@ class LeaseAdmin(ProjectPagesAdmin, LoggedAdmin):
         paths = sorted(path.pattern for path in lease.paths.all())
         return format_html_join(mark_safe("<br>"), "{}", ((mono(path),) for path in paths))
 
+    patterns = column(
+        "Reserves",
+        lambda lease: format_html_join(
+            ", ", "{}", ((mono(pattern),) for pattern in sorted(path.pattern for path in lease.paths.all()))
+        ),
+    )
     holder = column("Held by", lambda lease: agent_cell(lease.agent), ordering="agent__name")
     in_session = column("Session", lambda lease: lease.session, ordering="session")
     mode = column("Mode", lambda lease: "exclusive" if lease.exclusive else "shared", ordering="exclusive")

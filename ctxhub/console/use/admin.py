@@ -10,6 +10,7 @@ from ctxhub.console.columns import agent_name, column
 from ctxhub.console.filters import ProjectFilter
 from ctxhub.console.project_pages import ProjectPagesAdmin
 from ctxhub.console.refusals import RefusedAgentFilter
+from ctxhub.console.rows.row_view import RowParts
 from ctxhub.console.use.page import NAMELESS, use_context
 from ctxhub.console.use.sums import OTHERS
 from ctxhub.core.accounts.agents import with_agent_pk
@@ -25,6 +26,7 @@ class TokenUseAdmin(ProjectPagesAdmin):
     when_empty = "Each call of an agent or a program is counted here, some seconds after its answer."
 
     list_display = ("when", "who", "what", "calls", "errors", "tokens", "whole_tokens", "most_tokens")
+    row_parts = RowParts(title="what")
     list_display_links = None
     list_select_related = ("project",)
     list_filter = (ProjectFilter, RefusedAgentFilter)

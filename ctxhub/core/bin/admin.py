@@ -12,6 +12,7 @@ from unfold.enums import ActionVariant
 from ctxhub.console.base import Menu, ProjectAdmin, person
 from ctxhub.console.columns import agent_cell, column, mono, preview, time_in_full
 from ctxhub.console.filters import AgentFilter, ProjectFilter
+from ctxhub.console.rows.row_view import RowParts
 from ctxhub.console.unfold_compat import DropdownFilter, action
 from ctxhub.core.bin.emptying import purge
 from ctxhub.core.bin.models import KEPT_FOR, BinItem, BinState
@@ -48,6 +49,7 @@ class BinItemAdmin(ProjectAdmin):
     actions_detail = ("restore",)
 
     list_display = ("on", "what", "with_it", "by", "when", "until", "kept")
+    row_parts = RowParts(text="what")
     list_select_related = ("project", "agent")
     list_filter = (ProjectFilter, KindFilter, AgentFilter)
     search_fields = ("ref", "title")
