@@ -170,8 +170,8 @@ def _write(
         if fields.reply_to:
             take(caller, agent_id, answered[fields.reply_to])
     unknown = {name.casefold() for row in rows for name in row.to or ()} - known.keys()
-    people = find_names_of_people(caller.project_id) if unknown and may_read() else frozenset()
-    return [_answer(row, known, people) for row in rows]
+    persons = find_names_of_people(caller.project_id) if unknown and may_read() else frozenset()
+    return [_answer(row, known, persons) for row in rows]
 
 
 class Recipients(NamedTuple):
@@ -235,10 +235,10 @@ def _new_message(
     )
 
 
-def _answer(row: MessageRow, known: Mapping[str, str], people: Collection[str]) -> SendAnswer:
+def _answer(row: MessageRow, known: Mapping[str, str], persons: Collection[str]) -> SendAnswer:
     answer = SendAnswer(id=row.id, thread=row.thread, to=row.named_to)
     unknown = [name for name in row.to or () if name.casefold() not in known] if may_read() else []
-    if strangers := [name for name in unknown if name_key(name) not in people]:
+    if strangers := [name for name in unknown if name_key(name) not in persons]:
         answer["unknown"] = strangers
     return answer
 
