@@ -161,7 +161,7 @@ def test_the_client_itself_has_the_first_brief_within_a_minute(
     assert VALUE in window.model.shown(1)
     expect(page.locator("[data-connected]")).to_contain_text(f"Connected: grace-{window.client} (")
     page.goto(f"{hub.url}/admin/memory/decision/")
-    decided = page.get_by_role("row").filter(has_text="web/framework")
+    decided = page.locator("#result_list .ctx-row").filter(has_text="web/framework")
     expect(decided).to_contain_text(f"grace-{window.client}")
     guest.watch.tell(record_property, window.client)
     with capsys.disabled():
