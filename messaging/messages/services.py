@@ -124,12 +124,22 @@ def _checked(
     if not caller.may(WRITE) and not names(question, own):
         return _only_answers(caller)
     try:
-        taken = choice_taken(fields.choice, fields.text, question.choices)
+        taken = _choice_taken(fields, question, own)
     except InvalidInput as error:
         return error
     if taken and is_taken_by_another(question, own):
         return already_answered(question)
     return replace(fields, choice=taken)
+
+
+def _choice_taken(fields: MessageFields, question: MessageRow, own: str) -> str:
+    """Raises InvalidInput for a choice that is none, or by who asks."""
+    if question.sender.casefold() != own.casefold():
+        return choice_taken(fields.choice, fields.text, question.choices)
+    if fields.choice is not None:
+        hint = "A choice is taken by who was asked."
+        raise InvalidInput(f"choice: message {question.id} is your own.", hint=hint)
+    return ""
 
 
 def _only_answers(caller: Caller) -> NotAllowed:

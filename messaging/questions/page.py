@@ -117,11 +117,12 @@ def _finish(message: Message) -> str:
 
 
 def _message(request: HttpRequest, name: str) -> Message | None:
-    """The message of the button, in a project that the person can see."""
+    """The message of the button, to the person, in a project that they can see."""
     if not (name.isascii() and name.isdecimal() and len(name) < 19):
         return None
+    own = acting_name(request.user.get_username()).casefold()
     rows = Message.unscoped.filter(project__in=[*access_of(request).projects], pk=int(name))
-    return rows.select_related("project", "sender").first()
+    return rows.filter(deliveries__folded=own).select_related("project", "sender").first()
 
 
 def _put_off(request: HttpRequest) -> list[int]:

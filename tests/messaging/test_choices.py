@@ -93,6 +93,13 @@ def test_a_message_without_choices_takes_none(ada: Caller, ben: Caller) -> None:
         send_message(caller=ben, reply_to=plain, choice="Yes")
 
 
+def test_who_asks_takes_no_choice(ada: Caller, question: int) -> None:
+    with pytest.raises(InvalidInput, match="is your own"):
+        send_message(caller=ada, reply_to=question, choice="No")
+    sent = send_message(caller=ada, reply_to=question, text="No")
+    assert stored(sent["id"]) == ("No", "", [])
+
+
 def test_an_item_of_a_batch_with_a_wrong_choice_is_refused_by_itself(ben: Caller, question: int) -> None:
     items = [{"reply_to": question, "choice": "No"}, {"reply_to": question, "choice": "Maybe"}]
     answer = send_message_batch(caller=ben, items=items, atomic=False)
