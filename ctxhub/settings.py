@@ -124,6 +124,7 @@ MIDDLEWARE = [
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "ctxhub.console.known_browsers.KnownBrowsers",
     "ctxhub.middleware.AdminTimeZone",
+    "ctxhub.console.visits.NotedVisits",
     "ctxhub.console.remembered.RememberedProject",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",

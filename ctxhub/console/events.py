@@ -21,7 +21,7 @@ from ctxhub.console.rows.row_view import RowParts
 from ctxhub.console.timeline.by_agent import by_agent_context
 from ctxhub.console.timeline.page import timeline_context
 from ctxhub.console.unfold_compat import DropdownFilter
-from ctxhub.core.accounts.visits import note_visit
+from ctxhub.core.accounts.visits import last_visit
 from ctxhub.core.events.log import changed_values, note_of
 from ctxhub.core.events.words import ACTIONS, KINDS, action_word
 from ctxhub.core.models import Event, Project
@@ -113,8 +113,8 @@ class EventAdmin(ProjectPagesAdmin):
         return self.project_page(request, "agents", "ctxhub/by_agent.html", project, **shown)
 
     def timeline_page(self, request: HttpRequest, project: Project | None) -> HttpResponse:
-        last_visit = note_visit(request.user.pk) if request.user.pk else None
-        shown = timeline_context(project, request.GET.dict(), last_visit) if project else {}
+        since = last_visit(request.user.pk) if request.user.pk else None
+        shown = timeline_context(project, request.GET.dict(), since) if project else {}
         return self.project_page(request, "timeline", "ctxhub/timeline.html", project, **shown)
 
     when = column("When", lambda event: moment(event.at), ordering="pk")

@@ -12,14 +12,13 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from ctxhub.core.accounts.config import set_config
-from ctxhub.core.accounts.visits import LATER, note_visit
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import Conflict
-from ctxhub.core.models import Event, Project, Visit
+from ctxhub.core.models import Event, Project
 from ctxhub.core.refusals.services import WRITER
 from ctxhub.toolbox.dispatch import call
 from tests.hostile import HOSTILE
-from tests.people import VIEWER, member, person, signed_in
+from tests.people import VIEWER, member
 from tests.query_plans import explained, plan_by_indexes
 from tracking.models import Lease
 
@@ -275,48 +274,3 @@ def test_refusals_are_crosses_in_the_lane_of_who_was_refused(
         page = shown(client, last="12h")
     assert [row[-1] for row in table(page).values()] == [0, 2]
     assert page.count("<title>ben, conflict: ") == 1
-
-
-# -- Visits ----------------------------------------------------------------------------------------
-
-
-def visit(client: Client, moment: datetime) -> str:
-    with time_machine.travel(moment, tick=False):
-        page = shown(client)
-        LATER.flush()
-    return page
-
-
-@pytest.mark.every_engine
-def test_since_my_last_visit_begins_where_that_ended(apollo: Project, ada: Caller) -> None:
-    vi = person("vi", apollo, VIEWER)
-    client = signed_in(vi)
-    assert "Since my last visit" not in visit(client, NOON)
-    assert "Since my last visit" not in visit(client, NOON + timedelta(minutes=20))
-    write_at(NOON + timedelta(hours=1), ada, "decision", action="set", key="api/auth", value="JWT")
-    page = visit(client, NOON + timedelta(hours=2))
-    assert "Since my last visit" in page
-    with time_machine.travel(NOON + timedelta(hours=2, minutes=5), tick=False):
-        page = shown(client, last="visit")
-    assert 'name="from" value="2026-11-24T12:20"' in page
-    assert {name: row[5] for name, row in table(page).items()} == {"ada": 1}
-
-
-def test_visits_of_a_person_are_noted_once_a_minute(apollo: Project) -> None:
-    vi = person("vi", apollo, VIEWER)
-    with time_machine.travel(NOON, tick=False):
-        note_visit(vi.pk)
-        LATER.flush()
-    with time_machine.travel(NOON + timedelta(seconds=30), tick=False):
-        note_visit(vi.pk)
-        assert LATER.discard() == []
-    assert Visit.objects.get(pk=vi.pk).last_at == NOON
-
-
-def test_a_person_who_was_removed_is_not_noted(apollo: Project) -> None:
-    vi = person("vi", apollo, VIEWER)
-    user_id = vi.pk
-    note_visit(user_id)
-    vi.delete()
-    assert LATER.flush()
-    assert not Visit.objects.filter(pk=user_id).exists()
