@@ -319,7 +319,7 @@ def test_clashes_are_found_in_as_many_queries_as_there_are_kinds(apollo: Project
     User.objects.bulk_create([User(username="root", is_superuser=True)])
     with CaptureQueriesContext(connection) as queries:
         assert len(find_clashes()) == 2
-    assert len(queries) == 4
+    assert len(queries) == 3
 
 
 # -- In processes of their own ---------------------------------------------------------------------

@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 from django.contrib.auth.models import AbstractBaseUser, AbstractUser, User
-from django.db.models import Q, QuerySet, Value
+from django.db.models import BigIntegerField, Q, QuerySet, Value
 from django.dispatch import Signal
 from typing_extensions import TypedDict
 
@@ -233,9 +233,12 @@ def _usernames_by_key(project_ids: Collection[int] | None) -> dict[tuple[int | N
     members = Membership.objects.all()
     if project_ids is not None:
         members = members.filter(project__in=project_ids)
-    superusers = User.objects.filter(is_superuser=True).values_list("username", flat=True)
-    found: list[tuple[int | None, str]] = [*members.values_list("project_id", "user__username")]
-    found += [(None, username) for username in superusers]
+    superusers = User.objects.filter(is_superuser=True).annotate(project=Value(None, BigIntegerField()))
+    found = (
+        members.order_by()
+        .values_list("project_id", "user__username")
+        .union(superusers.values_list("project", "username"), all=True)
+    )
     return {(project_id, acting_name(name).casefold()): name for project_id, name in found}
 
 
