@@ -29,6 +29,7 @@ from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Project
 from ctxhub.core.paths import counting
 from ctxhub.core.search import counts
+from ctxhub.core.templatetags import agent_marks
 from ctxhub.core.use import tally
 from memory.snapshots import reads
 from tests import migrated
@@ -56,7 +57,7 @@ FACES = ("_admin", "_rest", "_mcp", "_faces")
 gc.disable()
 use_profile()
 # Read again while a test counts queries, as on a slow machine, they would be one more.
-names_of_people.REMEMBERED_SECONDS = float("inf")
+names_of_people.REMEMBERED_SECONDS = agent_marks.REMEMBERED_SECONDS = float("inf")
 
 
 def pytest_ignore_collect(collection_path: Path) -> bool | None:
@@ -184,6 +185,7 @@ def nothing_remembered() -> None:
     """Clear the caches of the process: tests roll back, so ids are used again."""
     forget_tokens()
     forget_names()
+    agent_marks.forget_marks()
     agents._touched.clear()
     cleanup._cleaned.clear()
     visits._looked.clear()

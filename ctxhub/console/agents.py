@@ -20,6 +20,7 @@ from ctxhub.console.columns import column
 from ctxhub.console.filters import ProjectFilter
 from ctxhub.console.namesakes import NamesakeFilter
 from ctxhub.console.row_panels import AGENT, panels_of
+from ctxhub.console.rows.row_view import RowParts
 from ctxhub.console.urls import in_project, list_url, next_url
 from ctxhub.console.use.of_agent import use_of_agent
 from ctxhub.core.accounts.people import find_clashes, give_to_person
@@ -29,6 +30,7 @@ from ctxhub.core.kit.caller import ADMIN, WRITE
 from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.kit.inputs import read_id
 from ctxhub.core.models import Agent
+from ctxhub.core.templatetags.agents import agent_mark
 from ctxhub.core.templatetags.moments import moment
 
 ACTIVE_FOR = timedelta(hours=1)
@@ -56,6 +58,7 @@ class AgentAdmin(ProjectAdmin):
     add_scope = change_scope = delete_scope = None
     why_missing = ""
 
+    row_parts = RowParts(title="marked")
     list_display = ("name", "is_who", "state", "last_seen", "first_seen", "log")
     sparkline_of = "agent"
     list_filter = (ProjectFilter, ("kind", ChoicesDropdownFilter), NamesakeFilter)
@@ -63,6 +66,7 @@ class AgentAdmin(ProjectAdmin):
     search_fields = ("name",)
     ordering = (F("last_seen_at").desc(nulls_last=True), "name")
 
+    marked = column("Name", lambda agent: format_html("{}{}", agent_mark(agent.pk), agent.name))
     is_who = column(
         "Kind",
         lambda agent: "person" if agent.kind == Agent.Kind.HUMAN else "agent",

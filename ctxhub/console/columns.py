@@ -8,7 +8,7 @@ from django.utils.safestring import SafeString, mark_safe
 from unfold.decorators import display
 
 from ctxhub.core.models import Agent
-from ctxhub.core.templatetags.agents import SYSTEM, agent_url
+from ctxhub.core.templatetags.agents import SYSTEM, named_link
 from ctxhub.core.templatetags.moments import in_full
 
 PREVIEW_CHARACTERS = 120
@@ -65,10 +65,7 @@ def name(text: str) -> SafeString:
 
 def agent_name(text: str, agent_id: int | None) -> SafeString:
     """Like `name`, a link to the page of the agent. Without an id, as nobody is registered, it is text."""
-    if not agent_id:
-        return name(text)
-    link = '<a class="ctx-name ctx-agent" title="{0}" href="{1}">{0}</a>'
-    return format_html(link, text, agent_url(agent_id))
+    return named_link("ctx-name ctx-agent", text, agent_id, shown=text) if agent_id else name(text)
 
 
 def agent_cell(agent: Agent | None) -> SafeString:
@@ -78,10 +75,5 @@ def agent_cell(agent: Agent | None) -> SafeString:
 
 def agent_chips(agents: Iterable[tuple[str, int | None]], more: str = "") -> SafeString:
     """Names and ids of agents as small labels, linked where there is an id. `more`: a last label."""
-    links = [
-        format_html('<a class="ctx-chip ctx-agent" href="{}">{}</a>', agent_url(agent_id), text)
-        if agent_id
-        else chips([text])
-        for text, agent_id in agents
-    ]
+    links = [named_link("ctx-chip ctx-agent", text, agent_id) for text, agent_id in agents]
     return format_html_join(" ", "{}", ((each,) for each in [*links, *([chips([more])] if more else [])]))

@@ -66,6 +66,7 @@ class Card:
     excerpt: SafeString
     mark: str
     tags: Sequence[str]
+    agent_id: int | None
     agent: str
     at: datetime
     percent: int
@@ -130,6 +131,7 @@ def _card(hit: Hit, wanted: Wanted, agents: Mapping[int, str], explanation: Expl
         excerpt=highlight(hit.excerpt, wanted),
         mark=document.shown_mark,
         tags=document.tags,
+        agent_id=document.agent_id,
         agent=agents.get(document.agent_id or 0, ""),
         at=candidate.updated_at,
         percent=round(100 * hit.ranked.score),

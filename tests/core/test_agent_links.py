@@ -22,6 +22,7 @@ from memory.models import Decision
 from memory.scratchpads.services import create_scratchpad, update_scratchpad
 from messaging.models import Message
 from sessions.given.services import WRITER as GIVEN
+from tests.core.marks import unmarked
 from tests.messaging.mail import known, send
 from tests.people import ADMIN, member
 from tracking.leases.services import acquire_lease
@@ -107,7 +108,7 @@ def test_a_list_links_its_agents_without_a_query_each(page: str, client: Client,
     def statements() -> tuple[int, str]:
         client.get(f"/admin/{page}/")
         with CaptureQueriesContext(connection) as queries:
-            html = client.get(f"/admin/{page}/").content.decode()
+            html = unmarked(client.get(f"/admin/{page}/").content.decode())
         return len(queries), html
 
     few, html = statements()
@@ -121,7 +122,7 @@ def test_a_list_links_its_agents_without_a_query_each(page: str, client: Client,
 
 def test_a_conversation_links_those_who_are_registered(client: Client) -> None:
     message: Any = Message.unscoped.filter(sender__name="ben").latest("pk")
-    html = client.get(f"/admin/messaging/message/{message.pk}/").content.decode()
+    html = unmarked(client.get(f"/admin/messaging/message/{message.pk}/").content.decode())
     ben, ada = (Agent.unscoped.get(name=name) for name in ("ben", "ada"))
     assert f'href="/admin/core/agent/{ben.pk}/change/">ben</a>' in html
     assert f'href="/admin/core/agent/{ada.pk}/change/">ada</a>' in html
@@ -133,7 +134,7 @@ def test_the_recipients_of_a_message_are_links(client: Client) -> None:
     ada, ben = (Agent.unscoped.get(name=name) for name in ("ada", "ben"))
     to = f'to <a class="ctx-agent" href="/admin/core/agent/{ada.pk}/change/">ada</a>, '
     for page in (f"messaging/message/{message.pk}", f"core/agent/{ben.pk}/change"):
-        html = client.get(f"/admin/{page}/").content.decode()
+        html = unmarked(client.get(f"/admin/{page}/").content.decode())
         assert f'{to}<span class="ctx-agent">nobody at all</span>' in html, page
 
 
@@ -147,7 +148,7 @@ def test_the_list_of_revisions_links_their_agents_without_a_query_each(
     def statements() -> tuple[int, str]:
         client.get(url)
         with CaptureQueriesContext(connection) as queries:
-            html = client.get(url).content.decode()
+            html = unmarked(client.get(url).content.decode())
         return len(queries), html.partition('id="states"')[2]
 
     few, _ = statements()
@@ -162,7 +163,7 @@ def test_the_list_of_revisions_links_their_agents_without_a_query_each(
 
 def test_the_page_of_a_decision_links_its_agent(client: Client) -> None:
     ben, decision = Agent.unscoped.get(name="ben"), Decision.unscoped.get(key="k/ben")
-    html = client.get(f"/admin/memory/decision/{decision.pk}/").content.decode()
+    html = unmarked(client.get(f"/admin/memory/decision/{decision.pk}/").content.decode())
     link = f'<a class="ctx-agent" href="/admin/core/agent/{ben.pk}/change/">ben</a>'
     assert re.search(rf"version 1.0.0 in [^<]*, .* by {link}", html)
     assert f"<dt>Agent</dt><dd>{link}</dd>" in html
@@ -170,14 +171,14 @@ def test_the_page_of_a_decision_links_its_agent(client: Client) -> None:
 
 def test_a_file_links_those_who_have_leased_it(client: Client) -> None:
     ben, file = Agent.unscoped.get(name="ben"), Resource.unscoped.get(path="ben/a.py")
-    html = client.get(f"/admin/tracking/resource/{file.pk}/").content.decode()
+    html = unmarked(client.get(f"/admin/tracking/resource/{file.pk}/").content.decode())
     leased = html.partition("<dt>Leased by</dt>")[2].partition("</dd>")[0]
     assert f'<a class="ctx-chip ctx-agent" href="/admin/core/agent/{ben.pk}/change/">ben</a>' in leased
 
 
 def test_a_brief_links_who_wrote_its_rows(client: Client) -> None:
     ben = Agent.unscoped.get(name="ben")
-    html = client.get("/admin/agent_sessions/briefing/brief/?agent=ada").content.decode()
+    html = unmarked(client.get("/admin/agent_sessions/briefing/brief/?agent=ada").content.decode())
     assert f'<a class="ctx-agent" href="/admin/core/agent/{ben.pk}/change/">ben</a>, ' in html
 
 
@@ -185,5 +186,5 @@ def test_the_first_page_links_whom_a_request_asks(client: Client, ada: Caller) -
     ben = Agent.unscoped.get(name="ben")
     with time_machine.travel(clock.now() - timedelta(hours=3)):
         send(ada, "Fix it.", to=["ben", "nobody at all"], type="request")
-    html = client.get("/admin/").content.decode()
+    html = unmarked(client.get("/admin/").content.decode())
     assert re.search(rf'asks <a [^>]*href="/admin/core/agent/{ben.pk}/change/">ben</a> and 1 other', html)

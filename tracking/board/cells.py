@@ -9,7 +9,7 @@ from django.utils.safestring import SafeString, mark_safe
 from ctxhub.console.urls import list_url
 from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.models import Project
-from ctxhub.core.templatetags.agents import agent_url
+from ctxhub.core.templatetags.agents import named_link
 from ctxhub.core.templatetags.moments import moment
 from ctxhub.core.text.plurals import counted, often
 from tracking.board.drawing import Axis, Cross, Stripe
@@ -92,11 +92,8 @@ def _detail(held: Held, project: Project) -> SafeString:
     silent = '<span class="ctx-late">silent, last seen {};</span>'
     return format_html(
         '{} {} {} <span class="ctx-quiet">{} {}{}{}</span> {}',
-        format_html(
-            '<a class="ctx-actor ctx-agent" title="{}" href="{}">{}</a>',
-            lease.agent.name,
-            agent_url(lease.agent_id),
-            cut(lease.agent.name, NAME_CHARACTERS),
+        named_link(
+            "ctx-actor ctx-agent", lease.agent.name, lease.agent_id, cut(lease.agent.name, NAME_CHARACTERS)
         ),
         _session(lease.session) if lease.session else "",
         format_html(silent, moment(held.heard_at)) if held.is_silent else "",

@@ -27,7 +27,7 @@ from ctxhub.console.needs.sources import (
 from ctxhub.core.accounts.config import read_config
 from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.models import Project
-from ctxhub.core.templatetags.agents import agent_url
+from ctxhub.core.templatetags.agents import named_link
 from ctxhub.core.templatetags.moments import ago, lasting
 from ctxhub.core.text.plurals import counted
 from ctxhub.core.text.sentences import in_one_line, shortened
@@ -108,8 +108,7 @@ def _in_project(sentence: SafeString, project: Project, reader: Reader) -> SafeS
 def _html(part: Part) -> SafeString:
     match part:
         case Name(text, agent_id) if agent_id:
-            link = '<a class="ctx-actor ctx-agent" title="{}" href="{}">{}</a>'
-            return format_html(link, text, agent_url(agent_id), _cut(text, NAME_SHOWN))
+            return named_link("ctx-actor ctx-agent", text, agent_id, shown=_cut(text, NAME_SHOWN))
         case Name(text):
             return format_html('<bdi class="ctx-actor" title="{}">{}</bdi>', text, _cut(text, NAME_SHOWN))
         case Quote(text):

@@ -35,6 +35,7 @@ class Counted:
 class AgentRow:
     """`percent`: of the events of the busiest agent."""
 
+    agent_id: int | None
     name: str
     url: str
     log_url: str
@@ -98,6 +99,7 @@ def _row(
         return Counted(kind_word(noun), verbs.total(), url, actions)
 
     return AgentRow(
+        agent_id,
         name,
         agent_url(agent_id),
         log_url(project, period, **filters),

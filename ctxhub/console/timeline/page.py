@@ -28,6 +28,7 @@ LANES_SHOWN = 16
 class Row:
     """What an agent did, in numbers: its events by subject, in the order of SUBJECTS, and its refusals."""
 
+    agent_id: int | None
     name: str
     url: str
     counts: Sequence[int]
@@ -135,6 +136,7 @@ def _rows(found: _Found) -> list[Row]:
         refusals[mark.agent_id] += mark.count
     return [
         Row(
+            agent_id,
             name,
             url,
             [counts[agent_id, subject] for subject in SUBJECTS],
