@@ -32,11 +32,12 @@ def count_by_slot(rows: QuerySet[Any], field: str, slot: timedelta, *columns: st
     named = {f"by_{column}": F(column) for column in columns}
     groups = rows.order_by().values(begins=begins).annotate(**named, count=Count("pk"))
     for text, *values, count in groups.values_list("begins", *named, "count"):
-        yield _begin(text), *values, count
+        yield begin_of(text), *values, count
 
 
 @lru_cache(maxsize=1024)
-def _begin(text: str) -> datetime:
+def begin_of(text: str) -> datetime:
+    """When the slot begins whose times begin with this text."""
     return datetime.fromisoformat(text + REST[len(text) :]).replace(tzinfo=UTC)
 
 

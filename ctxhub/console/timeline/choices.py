@@ -21,7 +21,7 @@ OFFERED = ("1h", "12h", "24h", "7d")
 
 def period_choices(
     page: str,
-    project: Project,
+    project: Project | None,
     period: Period,
     last_visit: datetime | None = None,
     offered: Sequence[str] = OFFERED,

@@ -87,12 +87,12 @@ def timeline_context(
     }
 
 
-def log_url(project: Project, period: Period, **filters: Any) -> str:
+def log_url(project: Project | None, period: Period, **filters: Any) -> str:
     """The events of the period in the log. What lasts until now has no end: fields have no seconds."""
     return same_period(reverse("admin:core_event_changelist"), project, period, **filters)
 
 
-def same_period(page: str, project: Project, period: Period, **query: Any) -> str:
+def same_period(page: str, project: Project | None, period: Period, **query: Any) -> str:
     """The URL of another page with the same period."""
     end = {"to": period.last_field} if period.has_end else {}
     return in_project(page, project, **{"from": period.first_field, **end, **query})
