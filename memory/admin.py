@@ -10,19 +10,21 @@ import memory.snapshots.admin
 import memory.templates.admin
 import memory.workflows.admin
 from ctxhub.console import dashboard
+from ctxhub.console.away.sources import kinds
 from ctxhub.console.links import OwnGraph, own_graphs
 from ctxhub.console.needs.sources import sources as needs
 from ctxhub.console.timeline.sources import sources as timeline
 from ctxhub.console.use.changed import most_changed_of
+from memory.away import WRITTEN
 from memory.decisions.timeline import changed_decisions
-from memory.overview import knowledge_amounts, newest_decisions, newest_memories
+from memory.overview import knowledge_amounts
 from memory.relationships import graph
 from memory.scratchpads.needs import filled_pads
 from memory.snapshots import cause_graph
 from memory.statistics.admin import changed_keys
 
 dashboard.inventory.append(knowledge_amounts)
-dashboard.panels += [newest_decisions, newest_memories]
+kinds += WRITTEN
 needs.append(filled_pads)
 timeline.append(changed_decisions)
 most_changed_of.append(changed_keys)

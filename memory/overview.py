@@ -1,14 +1,9 @@
-"""Counts what memory holds, and lists new decisions and memories, for the first page."""
+"""Counts what memory holds, for the first page."""
 
 from collections.abc import Sequence
 
-from django.db.models.functions import Left
-
-from ctxhub.console.dashboard import Amount, ListUrl, Panel, counting, tallied
-from memory.models import ConstraintStatus, Decision, DecisionStatus, Memory, Workflow
-
-NEWEST_SHOWN = 8
-VALUE_SHOWN = 80
+from ctxhub.console.dashboard import Amount, ListUrl, counting, tallied
+from memory.models import ConstraintStatus, DecisionStatus, Workflow
 
 
 def knowledge_amounts(project_ids: Sequence[int], list_url: ListUrl) -> list[Amount]:
@@ -32,29 +27,3 @@ def knowledge_amounts(project_ids: Sequence[int], list_url: ListUrl) -> list[Amo
         Amount("snapshots", tallied("snapshot", project_ids), list_url("memory_snapshot")),
         Amount("open workflows", counting(workflows), list_url("memory_workflow", state="open")),
     ]
-
-
-def newest_decisions(project_ids: Sequence[int], list_url: ListUrl) -> Panel:
-    rows = Decision.unscoped.filter(project__in=project_ids).select_related("project", "agent")
-    newest = (
-        rows.only("key", "version", "status", "updated_at", "project", "agent")
-        .annotate(beginning=Left("value", VALUE_SHOWN))
-        .order_by("-updated_at", "-pk")
-    )
-    return Panel(
-        "Newest decisions",
-        "ctxhub/newest_decisions.html",
-        list(newest[:NEWEST_SHOWN]),
-        list_url("memory_decision"),
-    )
-
-
-def newest_memories(project_ids: Sequence[int], list_url: ListUrl) -> Panel:
-    rows = Memory.unscoped.filter(project__in=project_ids).select_related("project", "agent", "context")
-    newest = rows.defer("content", "metadata", "paths").order_by("-updated_at", "-pk")
-    return Panel(
-        "Newest memories",
-        "ctxhub/newest_memories.html",
-        list(newest[:NEWEST_SHOWN]),
-        list_url("memory_memory"),
-    )

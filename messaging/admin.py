@@ -3,6 +3,7 @@
 import messaging.messages.admin
 from ctxhub.console import dashboard
 from ctxhub.console.agents import AgentButton, agent_buttons, agent_links
+from ctxhub.console.away.sources import kinds, waiting
 from ctxhub.console.navigation import own_places
 from ctxhub.console.needs.sources import sources as needs
 from ctxhub.console.row_panels import row_panels
@@ -10,12 +11,13 @@ from ctxhub.console.timeline.sources import sources as timeline
 from ctxhub.core.kit.caller import WRITE
 from messaging.agent_panels import inbox_of, mail_panel, owed_panel, write_url
 from messaging.messages.needs import overdue_acknowledgements, unclaimed_requests
-from messaging.overview import latest_messages, message_amounts
-from messaging.questions.page import for_you_context, menu_item
+from messaging.overview import SENT, message_amounts
+from messaging.questions.page import for_you_context, menu_item, senders_who_wait
 from messaging.timeline import sent_messages
 
 dashboard.inventory.append(message_amounts)
-dashboard.panels.append(latest_messages)
+kinds.append(SENT)
+waiting.append(senders_who_wait)
 dashboard.for_you.append(for_you_context)
 own_places.append(menu_item)
 needs += [overdue_acknowledgements, unclaimed_requests]

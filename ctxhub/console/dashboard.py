@@ -11,20 +11,18 @@ from django.utils import timezone
 
 from ctxhub.console import urls
 from ctxhub.console.access import Access, access_of, chosen_project, shown_project_ids
+from ctxhub.console.away.page import away_of, renewed_by
 from ctxhub.console.connecting import connect_context
 from ctxhub.console.graphs.layer_chart import LayerBars, layer_chart
 from ctxhub.console.needs.drawing import needs_of
 from ctxhub.console.needs.sources import Reader
 from ctxhub.console.urls import in_project
-from ctxhub.core.events.log import note_of
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import ADMIN
 from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.models import Agent, Event, Project, Tally
 from ctxhub.core.text.plurals import counted
 
-EVENTS_SHOWN = 12
-AGENTS_SHOWN = 6
 DAYS_SHOWN = 14
 ACTIVE_FOR = timedelta(hours=1)
 
@@ -51,16 +49,6 @@ class Counted:
 
 
 @frozen
-class Panel:
-    """Rows rendered by `template`, with a link to the full list."""
-
-    title: str
-    template: str
-    rows: Sequence[Any]
-    url: str
-
-
-@frozen
 class Day:
     """A bar of the chart: a day's event count, its height in percent of the highest, the URL of the list."""
 
@@ -78,7 +66,6 @@ class ListUrl(Protocol):
 
 # Registered by apps. Each function gets the ids of the shown projects.
 inventory: list[Callable[[Sequence[int], ListUrl], Sequence[Amount]]] = []
-panels: list[Callable[[Sequence[int], ListUrl], Panel]] = []
 # What waits for the person: variables of ctxhub/for_you.html.
 for_you: list[Callable[[HttpRequest], dict[str, Any]]] = []
 
@@ -101,7 +88,7 @@ def add_context(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]
     project, project_ids = chosen_project(request), shown_project_ids(request)
     list_url = list_url_in(project)
     live = live_context(request)
-    has_events, access = bool(live["events"]), access_of(request)
+    has_events, access = live["has_events"], access_of(request)
     return {
         **context,
         **live,
@@ -109,16 +96,17 @@ def add_context(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]
         "is_new": not has_events,
         **({} if has_events else connect_context(request)),
         "has_large_search": has_events,
-        **(_activity(project_ids, list_url) if has_events else {}),
+        "days": _days(project_ids, list_url) if has_events else [],
         "layers": _layers(project, project_ids, access) if has_events else [],
     }
 
 
 def live_context(request: HttpRequest) -> dict[str, Any]:
-    """What renews itself: the needs, the inventory and the latest events."""
+    """What renews itself: the needs, the inventory, and what happened while the person was away."""
     project, project_ids = chosen_project(request), shown_project_ids(request)
     list_url, access = list_url_in(project), access_of(request)
-    events = list(_latest_events(project_ids))
+    away = away_of(request)
+    has_events = bool(away.lanes or away.last)
     shown = {project_id: access.projects[project_id] for project_id in project_ids}
     page = in_project(reverse("admin:index"), project)
     name, user_id = request.user.get_username(), request.user.pk or 0
@@ -126,12 +114,12 @@ def live_context(request: HttpRequest) -> dict[str, Any]:
     return {
         "project": project,
         "projects": list(access.projects.values()),
-        **{name: value for part in for_you if events for name, value in part(request).items()},
-        "needs": needs_of(reader, access) if events else None,
-        "inventory": _inventory(project_ids, list_url) if events else [],
-        "events": [(event, note_of(event.data)) for event in events],
-        "events_url": list_url("core_event"),
-        "live_url": in_project(reverse("admin_overview"), project),
+        **{name: value for part in for_you if has_events for name, value in part(request).items()},
+        "needs": needs_of(reader, access) if has_events else None,
+        "inventory": _inventory(project_ids, list_url) if has_events else [],
+        "away": away,
+        "has_events": has_events,
+        "live_url": in_project(reverse("admin_overview"), project, **renewed_by(request, away)),
         "stream_url": in_project(reverse("admin_overview_events"), project),
     }
 
@@ -170,26 +158,10 @@ def own_amounts(project_ids: Sequence[int], list_url: ListUrl) -> list[Amount]:
     ]
 
 
-def _activity(project_ids: Sequence[int], list_url: ListUrl) -> dict[str, Any]:
-    agents = Agent.unscoped.filter(project__in=project_ids, last_seen_at__isnull=False)
-    return {
-        "panels": [make(project_ids, list_url) for make in panels],
-        "days": _days(project_ids, list_url),
-        "agents": agents.order_by("-last_seen_at", "name").select_related("project")[:AGENTS_SHOWN],
-        "agents_url": list_url("core_agent"),
-        "active_since": clock.now() - ACTIVE_FOR,
-    }
-
-
 def _layers(project: Project | None, project_ids: Sequence[int], access: Access) -> list[LayerBars]:
     """The layer chart of the only shown project; [] for several, since each project has its own layers."""
     shown = access.projects[project_ids[0]] if len(project_ids) == 1 else project
     return layer_chart(shown) if shown else []
-
-
-def _latest_events(project_ids: Sequence[int]) -> Any:
-    rows = Event.unscoped.filter(project__in=project_ids)
-    return rows.select_related("agent", "project").order_by("-pk")[:EVENTS_SHOWN]
 
 
 def _days(project_ids: Sequence[int], list_url: ListUrl) -> list[Day]:

@@ -1,5 +1,6 @@
 """What waits for a person: the messages, requests and questions to their name or to the people."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
@@ -51,10 +52,14 @@ class Waiting:
 
 @frozen
 class ForYou:
-    """`shown`: the most urgent ones, then the newest; `total` in all, counted to `COUNTED_TO`."""
+    """`shown`: the most urgent ones, then the newest; `total` in all, counted to `COUNTED_TO`.
+
+    `senders`: how many of them are from each, by the sender's id.
+    """
 
     shown: Sequence[Waiting]
     total: int
+    senders: Mapping[int, int]
 
 
 COUNTED_TO = 200
@@ -78,14 +83,15 @@ def find_for_you(project_ids: Sequence[int], name: str, *, limit: int, but: Sequ
     One statement, with a range of an index for each project.
     """
     if not project_ids:
-        return ForYou([], 0)
+        return ForYou([], 0, {})
     folded, now = name.casefold(), sql.stored_time(clock.now())
     length = "json_array_length" if sql.is_sqlite() else "jsonb_array_length"
     waits = _WAITS.format(questions=f"{length}(m.choices) > 0")
     source = """messaging_delivery d JOIN messaging_message m ON m.id = d.message_id
         LEFT JOIN core_agent c ON c.id = m.claimed_by_id"""
     among, others = sql.among("m.id", list(but)) if but else ("1 = 0", [])
-    arm = f"SELECT m.id, m.priority, m.created_at, c.folded AS holder FROM {source} WHERE {waits}"
+    columns = "m.id, m.sender_id, m.priority, m.created_at, c.folded AS holder"
+    arm = f"SELECT {columns} FROM {source} WHERE {waits}"
     arms = " UNION ALL ".join(f"{arm} AND NOT ({among})" for _ in project_ids)
     values: list[Any] = []
     for project_id in project_ids:
@@ -95,7 +101,7 @@ def find_for_you(project_ids: Sequence[int], name: str, *, limit: int, but: Sequ
         WITH waiting AS MATERIALIZED (SELECT * FROM ({arms}) arms LIMIT {COUNTED_TO}),
         page AS MATERIALIZED (
             SELECT id, holder FROM waiting ORDER BY priority DESC, created_at DESC, id DESC LIMIT %s)
-        SELECT (SELECT count(*) FROM waiting), m.project_id, m.id, m.sender_id, a.name,
+        SELECT (SELECT {sql.json_list("sender_id")} FROM waiting), m.project_id, m.id, m.sender_id, a.name,
             substr(m.text, 1, {TEXT_SHOWN + 1}), m.type, m.priority, m.choices, m.payload, m.to_people,
             m.ack AND d.acked_at IS NULL, page.holder, m.created_at
         FROM page JOIN messaging_message m ON m.id = page.id JOIN core_agent a ON a.id = m.sender_id
@@ -103,8 +109,8 @@ def find_for_you(project_ids: Sequence[int], name: str, *, limit: int, but: Sequ
         ORDER BY m.priority DESC, m.created_at DESC, m.id DESC""",
         [*values, limit, folded],
     )
-    shown = [_waiting(row, folded) for _, *row in found]
-    return ForYou(shown, int(found[0][0]) if found else 0)
+    senders = sql.read_json(found[0][0]) if found else []
+    return ForYou([_waiting(row, folded) for _, *row in found], len(senders), Counter(senders))
 
 
 def _waiting(row: Sequence[Any], folded: str) -> Waiting:

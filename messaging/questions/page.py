@@ -31,12 +31,7 @@ MOST_LATER = 200
 def for_you_context(request: HttpRequest, *, limit: int = SHOWN) -> dict[str, Any]:
     """The variables of ctxhub/for_you.html."""
     access, project = access_of(request), chosen_project(request)
-    found = find_for_you(
-        shown_project_ids(request),
-        acting_name(request.user.get_username()),
-        limit=limit,
-        but=[*_put_off(request)],
-    )
+    found = _found(request, limit)
     return {
         "for_you": found,
         "for_you_more": found.total - len(found.shown),
@@ -44,6 +39,11 @@ def for_you_context(request: HttpRequest, *, limit: int = SHOWN) -> dict[str, An
         "for_you_projects": access.projects if len(access.projects) > 1 and not project else {},
         "for_you_url": in_project(reverse("admin:messaging_message_for_you"), project),
     }
+
+
+def senders_who_wait(request: HttpRequest) -> Mapping[int, int]:
+    """How many messages of each sender, by its id, wait for the person."""
+    return _found(request, SHOWN).senders
 
 
 def menu_item(request: HttpRequest) -> dict[str, Any]:
@@ -123,6 +123,18 @@ def _message(request: HttpRequest, name: str) -> Message | None:
     own = acting_name(request.user.get_username()).casefold()
     rows = Message.unscoped.filter(project__in=[*access_of(request).projects], pk=int(name))
     return rows.filter(deliveries__folded=own).select_related("project", "sender").first()
+
+
+def _found(request: HttpRequest, limit: int) -> ForYou:
+    """Read once in a request: two parts of the first page tell of it."""
+    cache = request.__dict__
+    if "ctxhub_for_you" not in cache:
+        name = acting_name(request.user.get_username())
+        cache["ctxhub_for_you"] = find_for_you(
+            shown_project_ids(request), name, limit=limit, but=[*_put_off(request)]
+        )
+    found: ForYou = cache["ctxhub_for_you"]
+    return found
 
 
 def _put_off(request: HttpRequest) -> list[int]:

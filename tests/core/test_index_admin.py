@@ -89,13 +89,6 @@ def test_the_chart_has_a_bar_for_each_day(ada: Caller, apollo: Project) -> None:
     assert (len(days), days[-1], days[-4], sum(days)) == (14, 1, 1, 2)
 
 
-def test_the_index_links_recent_events(ada: Caller, apollo: Project) -> None:
-    decide(ada, 1)
-    page = member(apollo).get("/admin/").content.decode()
-    event = Event.unscoped.get()
-    assert f'href="/admin/core/event/{event.pk}/open/">decision:key/000</a>' in page
-
-
 def test_the_queries_of_the_index_do_not_grow_with_rows(ada: Caller, apollo: Project) -> None:
     client = member(apollo, ADMIN)
     decide(ada, 5)

@@ -22,7 +22,7 @@ def test_a_person_goes_to_an_agent_and_writes_to_it(
     call(ada, "decision", {"action": "set", "key": "api/auth", "value": "JWT"})
     call(ada, "file", {"action": "lease", "paths": ["src/**"]})
     sign_in(page, hub, person("vera", apollo, ADMIN))
-    page.locator("#latest-events").get_by_role("link", name="ada").first.click()
+    page.locator("#away").get_by_role("link", name="ada").first.click()
     expect(page.get_by_role("heading", name="ada", exact=True)).to_be_visible()
 
     go(page, "/admin/core/event/")

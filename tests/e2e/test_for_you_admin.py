@@ -71,7 +71,7 @@ def test_a_reply_that_is_being_typed_is_not_taken_away(signed_in: Page, ada: Cal
     page.locator(f"#asked-{first}-reply").click()
     page.get_by_label("Reply to ada").fill("Not before")
     send_message(caller=ada, text="Another one.", to=["grace"])
-    expect(page.locator("#latest-events")).to_contain_text("Another one.")
+    expect(page.locator("#away")).to_contain_text("3 messages, waits for you 2 times")
     expect(page.get_by_label("Reply to ada")).to_have_value("Not before")
     page.get_by_label("Reply to ada").fill("Not before Friday.")
     page.locator(f"#asked-{first}").get_by_role("button", name="Send").click()

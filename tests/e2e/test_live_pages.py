@@ -45,7 +45,7 @@ def asks(page: Page) -> list[str]:
 
 
 def shows(page: Page, key: str) -> None:
-    expect(page.locator("#latest-events")).to_contain_text(key)
+    expect(page.locator("#away")).to_contain_text(key)
 
 
 def test_two_tabs_renew_by_one_stream(tabs: list[Page], ben: Caller) -> None:

@@ -1,0 +1,1 @@
+"""While you were away: what each agent did since the person's last visit, on the first page."""
