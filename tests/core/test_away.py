@@ -320,14 +320,16 @@ def test_a_beginning_that_cannot_be_read_is_not_used(since: str, client: Client,
         assert client.get("/admin/overview/", {"since": since}).status_code == 200
 
 
-def test_of_a_long_absence_seven_days_are_told(apollo: Project, ada: Caller) -> None:
+def test_of_a_long_absence_three_days_are_told(apollo: Project, ada: Caller) -> None:
     client = signed_in(person("vi", apollo, VIEWER))
     away(client, at=MORNING - timedelta(days=20))
-    decide(ada, "too/old", "x", at=MORNING - timedelta(days=8))
-    decide(ada, "api/auth", "JWT", at=MORNING - timedelta(days=6))
+    decide(ada, "too/old", "x", at=MORNING - timedelta(days=4))
+    decide(ada, "api/auth", "JWT", at=MORNING - timedelta(days=2))
     told = away(client)
     assert sentences(told) == {"ada": "1 decision (api/auth = JWT)"}
     assert told.is_cut
+    with time_machine.travel(MORNING, tick=False):
+        assert "too/old" in client.get(told.timeline_url).content.decode()
 
 
 @pytest.mark.parametrize(("zone", "begins"), [("UTC", 18), ("Asia/Kolkata", 12.5), ("America/New_York", 23)])

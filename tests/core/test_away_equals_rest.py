@@ -17,11 +17,11 @@ from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.clock import format_time
 from ctxhub.core.kit.errors import Conflict
-from ctxhub.core.models import Project
+from ctxhub.core.models import Project, Visit
 from ctxhub.core.refusals.services import WRITER
 from ctxhub.toolbox.dispatch import call
 from tests.hub import RestClient
-from tests.people import VIEWER, member
+from tests.people import VIEWER, member, person, signed_in
 
 AGENTS = ("ada", "ben", "codex-web")
 ACTS = 120
@@ -69,11 +69,13 @@ def rows(rest: RestClient, path: str, since: datetime) -> Iterator[dict[str, Any
 
 
 @pytest.mark.one_engine
-@pytest.mark.parametrize("last", ["24h", "7d"])
+@pytest.mark.parametrize("last", ["24h", "visit"])
 def test_lanes_and_sentences_count_what_rest_lists(
     last: str, days: datetime, apollo: Project, ada_rest: RestClient
 ) -> None:
-    told: Away = told_to(member(apollo, VIEWER, username="vi"), last)
+    vi = person("vi", apollo, VIEWER)
+    Visit.objects.create(user=vi, last_at=days - timedelta(hours=40))
+    told = told_to(signed_in(vi), last)
     since = told.period.begin
     works = {lane.work.name: lane.work for lane in told.lanes}
     events: Counter[str] = Counter()
