@@ -58,7 +58,7 @@ def test_the_night_is_read_without_a_click_and_looked_at_with_one(width: int, mo
 
 def test_it_is_read_by_keyboard_and_renews_itself(morning: Page, ben: Caller) -> None:
     page = morning
-    page.get_by_role("link", name="1 message, waits for you").focus()
+    page.get_by_role("link", name="ben 1 message, waits for you").focus()
     call(ben, "decision", {"action": "set", "key": "cart/legacy", "value": "dropped"})
     link = page.get_by_role("link", name="1 decision (cart/legacy = dropped), 1 message, waits for you")
     expect(link).to_be_focused()
