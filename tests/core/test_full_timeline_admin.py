@@ -19,9 +19,9 @@ from memory.decisions import timeline as of_decisions
 from messaging import pairs as of_pairs
 from messaging import timeline as of_messages
 from messaging.models import Delivery, Message
-from tests.core.marks import unmarked
 from tests.core.test_timeline_admin import NOON, markup, shown, table, write_at
 from tests.hostile import HOSTILE
+from tests.marks import unmarked
 from tests.messaging.mail import known, send
 from tests.people import VIEWER, member
 from tracking import timeline as of_files

@@ -13,9 +13,9 @@ from django.test import Client
 from ctxhub.console.timeline.ticks import SUBJECT_OF_NOUN, SUBJECTS
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Project
-from tests.core.marks import unmarked
 from tests.core.test_timeline_admin import NOON, table, write_at
 from tests.hub import RestClient
+from tests.marks import unmarked
 from tests.messaging.mail import send
 from tests.people import VIEWER, member
 
