@@ -12,12 +12,14 @@ from ctxhub.console.timeline.sources import Account, Additions, Arrow
 from ctxhub.console.urls import row_urls
 from ctxhub.core.kit.priority import Priority
 from ctxhub.core.models import Project
+from ctxhub.core.text.sentences import shortened
 from messaging.messages.models import URGENT
 from messaging.models import Delivery, Message
+from messaging.pairs import pairs_of
 
 READ = 400
 ARROWS_SHOWN, TOLD = 200, 6
-TEXT_SHOWN = 120
+TEXT_SHOWN, NAMES_SHOWN = 120, 100
 
 
 class Sent(NamedTuple):
@@ -43,13 +45,17 @@ class Recipient(NamedTuple):
 
 
 def sent_messages(project: Project, period: Period) -> Additions:
-    """Of the period's newest 400 messages: arrows of the newest 200, and the most urgent of each agent."""
+    """Arrows of the newest 200 messages, each agent's most urgent of the newest 400, and all as pairs."""
     messages = _read(project, period)
     with_arrow = messages[:ARROWS_SHOWN]
     recipients = _recipients(project, [each.id for each in with_arrow if not each.to_everyone])
+    pairs = pairs_of(project, period)
     return Additions(
-        arrows=[_arrow(message, recipients.get(message.id, [])) for message in with_arrow],
+        arrows=[_arrow(message, recipients.get(message.id, []), period) for message in with_arrow],
         accounts=_accounts(messages),
+        sections=[pairs.section] if pairs.section.rows else [],
+        all_arrows=pairs.messages,
+        notes=[f"Messages are told from the newest {READ:,}."] if pairs.messages > READ else [],
     )
 
 
@@ -72,13 +78,14 @@ def _recipients(project: Project, message_ids: Sequence[int]) -> Mapping[int, Se
     return recipients
 
 
-def _arrow(message: Sent, recipients: Sequence[Recipient]) -> Arrow:
+def _arrow(message: Sent, recipients: Sequence[Recipient], period: Period) -> Arrow:
     to = "everyone" if message.to_everyone else ", ".join(each.name for each in recipients)
+    to = to if len(to) <= NAMES_SHOWN else shortened(to, NAMES_SHOWN)
     return Arrow(
         message.sender_id,
         message.created_at,
         None if message.to_everyone else [each.folded for each in recipients],
-        f"{message.sender} to {to[:100]}: {message.beginning}",
+        f"{message.sender} to {to}, {period.local(message.created_at):%a %H:%M}: {message.beginning}",
         message.url,
         "urgent" if message.priority >= URGENT else "",
     )

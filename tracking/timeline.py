@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
-from django.db.models import Count
+from django.db.models import Count, Window
 from django.db.models.functions import Coalesce
 
 from ctxhub.console.timeline.periods import Period
@@ -14,10 +14,11 @@ from ctxhub.console.urls import in_project, list_url, row_urls
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.models import Project
+from ctxhub.core.text.sentences import shortened
 from tracking.leases.queries import is_silent
 from tracking.models import FileChange, Lease, LeasePath
 
-LEASES_SHOWN = 300
+LEASES_SHOWN, PATHS_SHOWN = 300, 200
 CHANGES_READ = 2_000
 FOLDERS_SHOWN, FILES_NAMED = 8, 3
 
@@ -34,7 +35,7 @@ class Folder:
 
 
 class Taken(NamedTuple):
-    """A lease of the period. `ends_at`: when it was released or expires."""
+    """A lease of the period. `ends_at`: when it was released or expires. `total`: leases of the period."""
 
     id: int
     agent_id: int
@@ -43,15 +44,24 @@ class Taken(NamedTuple):
     exclusive: bool
     begins_at: datetime
     ends_at: datetime
+    total: int
 
 
 def leases_and_changes(project: Project, period: Period) -> Additions:
-    return Additions(bars=_lease_bars(project, period), accounts=_changed_files(project, period))
-
-
-def _lease_bars(project: Project, period: Period) -> list[Bar]:
-    """The newest 300 leases of the period, from taken to their end, or to now if they are live."""
     leases = _leases(project, period)
+    accounts, changes = _changed_files(project, period)
+    return Additions(
+        bars=_lease_bars(project, leases),
+        all_bars=leases[0].total if leases else 0,
+        accounts=accounts,
+        notes=[f"Files are told from the newest {CHANGES_READ:,} changes."]
+        if changes == CHANGES_READ
+        else [],
+    )
+
+
+def _lease_bars(project: Project, leases: Sequence[Taken]) -> list[Bar]:
+    """From taken to their end, or to now if they are live."""
     paths = _paths(project, [lease.id for lease in leases])
     url_of = row_urls("admin:tracking_lease_change")
     now = clock.now()
@@ -60,7 +70,7 @@ def _lease_bars(project: Project, period: Period) -> list[Bar]:
             lease.agent_id,
             lease.begins_at,
             min(lease.ends_at, now),
-            f"{lease.agent}: {', '.join(sorted(paths[lease.id]))[:200]}",
+            f"{lease.agent}: {_told(sorted(paths[lease.id]))}",
             url_of(lease.id),
             _role(lease, now),
         )
@@ -68,12 +78,20 @@ def _lease_bars(project: Project, period: Period) -> list[Bar]:
     ]
 
 
+def _told(paths: Sequence[str]) -> str:
+    line = ", ".join(paths)
+    return line if len(line) <= PATHS_SHOWN else shortened(line, PATHS_SHOWN)
+
+
 def _leases(project: Project, period: Period) -> list[Taken]:
+    """The newest 300 of the period."""
     ends_at = Coalesce("released_at", "expires_at")
     leases = Lease.objects.in_project(project.pk).filter(created_at__lt=period.end)
     shown = leases.annotate(ends_at=ends_at).filter(ends_at__gt=period.begin).order_by("-pk")
-    columns = ("pk", "agent_id", "agent__name", "agent__last_seen_at", "exclusive", "created_at", "ends_at")
-    return [Taken(*row) for row in shown.values_list(*columns)[:LEASES_SHOWN]]
+    seen = ("agent_id", "agent__name", "agent__last_seen_at")
+    counted = shown.annotate(total=Window(Count("pk")))
+    rows = counted.values_list("pk", *seen, "exclusive", "created_at", "ends_at", "total")
+    return [Taken(*row) for row in rows[:LEASES_SHOWN]]
 
 
 def _paths(project: Project, lease_ids: Sequence[int]) -> Mapping[int, Sequence[str]]:
@@ -90,8 +108,8 @@ def _role(lease: Taken, now: datetime) -> str:
     return "exclusive" if lease.exclusive else "shared"
 
 
-def _changed_files(project: Project, period: Period) -> list[Account]:
-    """For each agent, the folders in which it changed most, of the period's newest changes."""
+def _changed_files(project: Project, period: Period) -> tuple[list[Account], int]:
+    """For each agent, the folders in which it changed most, of how many of the period's newest changes."""
     changes = FileChange.objects.in_project(project.pk).filter(at__gte=period.begin, at__lt=period.end)
     newest = changes.order_by("-at", "-pk").values("pk")[:CHANGES_READ]
     counted = FileChange.objects.in_project(project.pk).filter(pk__in=newest).order_by()
@@ -99,7 +117,8 @@ def _changed_files(project: Project, period: Period) -> list[Account]:
     for agent_id, path, count in counted.values_list("agent_id", "resource__path").annotate(Count("pk")):
         by_agent[agent_id][path] += count
     page = list_url("tracking_filechange")
-    return [_account(project, page, agent_id, files) for agent_id, files in by_agent.items()]
+    accounts = [_account(project, page, agent_id, files) for agent_id, files in by_agent.items()]
+    return accounts, sum(files.total() for files in by_agent.values())
 
 
 def _account(project: Project, page: str, agent_id: int | None, files: Mapping[str, int]) -> Account:

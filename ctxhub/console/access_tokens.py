@@ -17,7 +17,7 @@ from unfold.enums import ActionVariant
 
 from ctxhub.console.access import access_of
 from ctxhub.console.base import Menu, person
-from ctxhub.console.columns import chips, column, mono, time_in_full
+from ctxhub.console.columns import agent_cell, chips, column, mono, time_in_full
 from ctxhub.console.connecting import connect_context
 from ctxhub.console.filters import AgentFilter, ProjectFilter
 from ctxhub.console.shown_once import ShownOnceAdmin
@@ -72,7 +72,7 @@ class AccessTokenAdmin(ShownOnceAdmin):
     revoke_template = "ctxhub/revoke_tokens.html"
     revoked_message = "Clients can no longer connect with {}."
 
-    list_display = ("name", "begins", "agent", "program", "whose", "may", "expires", "used", "state")
+    list_display = ("name", "begins", "speaks", "program", "whose", "may", "expires", "used", "state")
     list_filter = (ProjectFilter, AgentFilter)
     list_select_related = ("project", "agent", "created_by", "owner")
     search_fields = ("name", "start", "agent__name", "owner__username", "client", "host")
@@ -86,7 +86,7 @@ class AccessTokenAdmin(ShownOnceAdmin):
             fields = ["name", "agent", "scopes", "lasts", "once"]
             return [(None, {"fields": fields, "description": format_html(OF_PROJECT, own)})]
         states = ["state", "program", "renewal", "created_by", "made_at", "ends_at", "used_at", "ended_at"]
-        return [(None, {"fields": ["name", "begins", "project", "agent", "whose", "may", *states]})]
+        return [(None, {"fields": ["name", "begins", "project", "speaks", "whose", "may", *states]})]
 
     # -- Whose they are ----------------------------------------------------------------------------
 
@@ -191,6 +191,9 @@ class AccessTokenAdmin(ShownOnceAdmin):
     # -- Columns -----------------------------------------------------------------------------------
 
     begins = column("Begins with", lambda token: mono(f"{token.start}…"), ordering="start")
+    speaks = column(
+        "Agent", lambda token: agent_cell(token.agent) if token.agent else None, ordering="agent__name"
+    )
     whose = column(
         "Whose",
         lambda token: token.owner.get_username() if token.owner else "the project's",

@@ -151,8 +151,11 @@ class TimeRangeFilter(ListFilter):
 
     title = "time"
     compared: ClassVar[str] = "at"
-    names = ("from", "to")
-    titles: ClassVar[Mapping[str, str]] = {name: name for name in names}
+    names: ClassVar[tuple[str, str]] = ("from", "to")
+
+    @property
+    def titles(self) -> Mapping[str, str]:
+        return {name: name for name in self.names}
 
     def __init__(self, request: HttpRequest, params: dict[str, Any], *arguments: Any) -> None:
         super().__init__(request, params, *arguments)

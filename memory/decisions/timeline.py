@@ -58,7 +58,10 @@ def changed_decisions(project: Project, period: Period) -> Additions:
                 more=max(len(changes) - SHOWN, 0),
             )
             for agent_id, changes in shown.items()
-        ]
+        ],
+        notes=[f"Decisions are told from the newest {EVENTS_READ:,} changes."]
+        if len(newest) == EVENTS_READ
+        else [],
     )
 
 

@@ -23,7 +23,7 @@ from ctxhub.console.columns import (
     column,
     preview,
 )
-from ctxhub.console.filters import NameFilter, ProjectFilter
+from ctxhub.console.filters import NameFilter, ProjectFilter, TimeRangeFilter
 from ctxhub.console.logged import EVENTS_STAY
 from ctxhub.console.pages import NounAdmin
 from ctxhub.console.service_form import sentence
@@ -47,6 +47,7 @@ from messaging.messages.pages import (
 from messaging.messages.queries import STATES, first_owing
 from messaging.messages.services import send_message
 from messaging.models import Delivery, Message, RequestState
+from messaging.pairs import EVERYONE, NAMES, PEOPLE, to_names
 from messaging.questions.page import answer, for_you_page
 from messaging.retention import remind_agent
 
@@ -72,6 +73,31 @@ class RecipientFilter(TextFilter):
         if not name:
             return queryset
         return queryset.filter(pk__in=Delivery.unscoped.filter(folded=name).values("message"))
+
+
+class AddressedFilter(DropdownFilter):
+    """Whom the message addresses. With the filter `to`: only if it names that recipient."""
+
+    title = parameter_name = "addressed"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        return [(EVERYONE, "to everyone"), (PEOPLE, "to people"), (NAMES, "by name")]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
+        name = request.GET.get("to", "").strip().casefold()
+        named = to_names(
+            Delivery.unscoped.filter(message=OuterRef("pk"), **({"folded": name} if name else {}))
+        )
+        conditions = {
+            EVERYONE: Q(to_everyone=True),
+            PEOPLE: Q(to_people=True, to_everyone=False),
+            NAMES: Q(Exists(named)),
+        }
+        return queryset.filter(conditions.get(str(self.value()), Q()))
+
+
+class SentFilter(TimeRangeFilter):
+    title, compared, names = "sent", "created_at", ("since", "until")
 
 
 class StateFilter(DropdownFilter):
@@ -145,8 +171,10 @@ class MessageAdmin(NounAdmin):
     )
     list_filter = (
         ProjectFilter,
+        SentFilter,
         SenderFilter,
         RecipientFilter,
+        AddressedFilter,
         ("type", ChoicesDropdownFilter),
         ("priority", ChoicesDropdownFilter),
         StateFilter,

@@ -447,9 +447,9 @@ PAGES = [
         cells="The login tests fail.|ada|ben|request|high|open|awaited|just now",
         shows="The login tests fail.|branch|ben",
         finds="q=login q=ben+ada q=fail+-deploy from=ADA to=Ben type__exact=3 priority__exact=3 state=open"
-        " waits=ack",
+        " waits=ack addressed=names since=2020-01-01T00:00 until=2999-01-01T00:00",
         hides="q=message:0 q=ogin q=fail+-login from=ben to=nobody type__exact=2 priority__exact=1"
-        " state=claimed state=done waits=late",
+        " state=claimed state=done waits=late addressed=everyone addressed=people since=2999-01-01T00:00",
         form={"text": "Deploy at noon.", "to": "", "type": "warning", "priority": "high"}
         | {"ack": "on", "ack_within": "2h"},
         becomes={"text": "Deploy at noon.", "type": "warning", "priority": "high", "ack": True}

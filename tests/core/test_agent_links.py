@@ -22,7 +22,7 @@ from memory.models import Decision
 from memory.scratchpads.services import create_scratchpad, update_scratchpad
 from messaging.models import Message
 from sessions.given.services import WRITER as GIVEN
-from tests.core.marks import unmarked
+from tests.marks import unmarked
 from tests.messaging.mail import known, send
 from tests.people import ADMIN, member
 from tracking.leases.services import acquire_lease

@@ -1,5 +1,7 @@
 """The line that connects a person's programs, on the first page and after joining, and what has called."""
 
+import re
+
 import pytest
 from django.test import Client
 from django.urls import reverse
@@ -9,6 +11,7 @@ from ctxhub.core.accounts.access_tokens import create_token
 from ctxhub.core.accounts.own_tokens import create_own_token
 from ctxhub.core.accounts.people import find_person
 from ctxhub.core.models import AccessToken, Project
+from tests.marks import unmarked
 from tests.people import ADMIN, person, signed_in
 
 ADD, STATE = reverse("admin:core_accesstoken_add"), reverse("admin_connected")
@@ -19,7 +22,7 @@ WAITING = "Waiting for the first call"
 
 
 def text(client: Client, path: str) -> str:
-    return client.get(path).content.decode()
+    return re.sub(r"</?a\b.*?>", "", unmarked(client.get(path).content.decode()))
 
 
 def use(**of: object) -> None:

@@ -21,7 +21,7 @@ from memory.decisions.services import deprecate_decision, set_decision
 from memory.memories.services import add_memory
 from memory.models import Decision
 from memory.statistics.trends import list_trends
-from tests.core.marks import unmarked
+from tests.marks import unmarked
 from tests.people import VIEWER, member
 
 pytestmark = pytest.mark.django_db

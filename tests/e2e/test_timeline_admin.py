@@ -89,3 +89,52 @@ def test_the_period_is_typed_with_the_keyboard(signed_in: Page, ada: Caller) -> 
     page.get_by_label("to", exact=True).fill("2026-01-01T09:00")
     page.keyboard.press("Enter")
     expect(page.get_by_text("Nothing happened in this period.")).to_be_visible()
+
+
+@pytest.fixture
+def message(signed_in: Page, ada: Caller, ben: Caller) -> Page:
+    """The timeline with a message of Ada to Ben."""
+    work(ben)
+    call(ada, "message", {"action": "send", "text": "May I drop legacy_cart?", "to": ["ben"]})
+    go(signed_in, f"{URL}?project=apollo&last=24h")
+    return signed_in
+
+
+@pytest.mark.parametrize("way", ["pointer", "keyboard"])
+def test_a_message_shows_its_ends_and_its_words(way: str, message: Page) -> None:
+    page = message
+    arrow = page.get_by_role("link", name="ada to ben")
+    expect(page.locator(".ctx-tip")).to_be_hidden()
+    if way == "keyboard":
+        arrow.focus()
+    else:
+        arrow.locator(".ctx-near").hover(force=True)
+    expect(page.locator(".ctx-tip")).to_have_text(re.compile(r"^ada to ben, \w{3} \d\d:\d\d: May I drop"))
+    expect(arrow.locator(".ctx-end").first).to_have_css("opacity", "1")
+    expect(page.locator(".ctx-lane-name.ctx-on")).to_have_count(2)
+    page.keyboard.press("Escape")
+    expect(page.locator(".ctx-tip")).to_be_hidden()
+    if way == "keyboard":
+        page.keyboard.press("Enter")
+        expect(page).to_have_url(re.compile("/admin/messaging/message/"))
+
+
+def test_the_drawing_is_passed_with_one_key(message: Page) -> None:
+    page = message
+    page.get_by_role("link", name="Skip the drawing").focus()
+    page.keyboard.press("Enter")
+    page.keyboard.press("Tab")
+    expect(page.get_by_role("link", name="Counted by agent")).to_be_focused()
+
+
+def test_a_phone_shows_the_newest_before_the_drawing(message: Page) -> None:
+    page = message
+    newest = page.get_by_role("region", name="Newest first")
+    expect(newest).to_be_hidden()
+    page.set_viewport_size({"width": 390, "height": 844})
+    expect(newest.get_by_role("listitem").first).to_contain_text("ada")
+    first, drawing = newest.bounding_box(), page.get_by_role("region", name="The lanes").bounding_box()
+    assert first
+    assert drawing
+    assert first["y"] + first["height"] <= drawing["y"]
+    assert fits(page)

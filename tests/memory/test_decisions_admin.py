@@ -1,5 +1,6 @@
 """Decisions in the admin: history, values of every type, concurrent edits, deprecating."""
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -12,6 +13,7 @@ from memory.decisions.queries import find_decision
 from memory.decisions.rows import DecisionRow
 from memory.decisions.services import deprecate_decision, set_decision
 from memory.models import Decision
+from tests.marks import unmarked
 from tests.people import ADMIN, member
 
 AWS_KEY = "AKIA" + "Q7LM2XWY4NPR5TVB"
@@ -226,7 +228,7 @@ def test_a_concurrent_change_is_shown_beside_the_entered_fields(
     form = {**form_of(client, decision), "rationale": "My own words."}
     set_decision(caller=ben, key=KEY, value="OAuth")
     page = save(client, decision, form)
-    assert "ben has changed this decision while you were editing it" in page
+    assert re.search(r">ben</a> has changed this decision while you were editing it", unmarked(page))
     assert '<ins class="ctx-entry">OAuth</ins>' in page
     assert "My own words." in page
     assert (read(ada).value, read(ada).rationale) == ("OAuth", decision.rationale)

@@ -19,6 +19,7 @@ from memory.decisions.services import set_decision
 from messaging.messages.inbox import find_inbox
 from messaging.messages.services import send_message
 from sessions.briefs.brief import brief
+from tests.marks import unmarked
 from tests.people import VIEWER, member, superuser
 from tracking.changes.services import record_change
 from tracking.leases.services import acquire_lease
@@ -43,7 +44,7 @@ def client(apollo: Project) -> Client:
 def shown(client: Client, address: str, **query: Any) -> str:
     page = client.get(address, query)
     assert page.status_code == 200
-    return unescape(page.content.decode())
+    return unescape(unmarked(page.content.decode()))
 
 
 def link_to(name: str) -> str:

@@ -357,6 +357,7 @@ def test_the_page_of_a_file_takes_as_many_queries_with_more_rows(tracked: int, a
     client, address = member(ada.project), file_page(ada.project, "src/a.py")
 
     def queries() -> int:
+        text(client, address)
         with CaptureQueriesContext(connection) as queries:
             text(client, address)
         return len(queries)

@@ -1,21 +1,27 @@
 """Lays out a timeline: a lane for each agent, with ticks, bars, arrows and crosses at their times."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 
 from ctxhub.console.timeline.axis import AxisTime, axis_times
 from ctxhub.console.timeline.periods import Period
 from ctxhub.console.timeline.sources import Arrow, Bar, Mark
-from ctxhub.console.timeline.ticks import SUBJECTS, Tick
+from ctxhub.console.timeline.ticks import COLUMNS, SUBJECTS, Tick
 from ctxhub.core.kit.frozen import frozen
+from ctxhub.core.templatetags.agent_marks import AgentMark, mark_of
 
 # In pixels of the drawing.
 WIDTH, LEFT, RIGHT, TOP, BOTTOM = 1080, 150, 12, 26, 8
 LANE, ROW, FIRST_ROW = 76, 11, 12
 BAR_TOP, BAR_HEIGHT, BAR_ROWS = 60, 5, 2
 LEAST_RADIUS, MOST_RADIUS = 2.2, 5.5
-HEAD = 4
+HEAD, MOST_CURVES = 4, 40
+# A row with more dots is drawn as a band: they fill a third of its columns, and are read as a line.
+MOST_DOTS = COLUMNS // 3
+BAND, LEAST_HEIGHT = 10.0, 1.5
+COLUMN = (WIDTH - LEFT - RIGHT) / COLUMNS
 
 
 @frozen
@@ -33,6 +39,18 @@ class Dot:
 
 
 @frozen
+class Column:
+    """A column of a band, from `y` down; `height` is BAND for the highest count of the drawing."""
+
+    x: float
+    y: float
+    height: float
+    tick: Tick
+
+    width = round(COLUMN - 1, 2)
+
+
+@frozen
 class Stripe:
     x: float
     y: float
@@ -42,10 +60,15 @@ class Stripe:
 
 @frozen
 class Curve:
-    """An arrow to one lane: its line and its head."""
+    """An arrow to all its lanes: the lines, their heads, and the dots that show its ends when it is chosen.
+
+    `lanes`: the numbers of the lanes, the sender's first.
+    """
 
     path: str
-    head: str
+    heads: str
+    ends: Sequence[tuple[float, float]]
+    lanes: Sequence[int]
     arrow: Arrow
 
 
@@ -57,12 +80,20 @@ class Cross:
 
 @frozen
 class Lane:
-    """`top`: of the lane; `middle`: of its name."""
+    """`number`: from above, from 0. `top`: of the lane; `middle`: of its name."""
 
     agent_id: int | None
     name: str
-    top: float
+    number: int
     url: str = ""
+
+    @property
+    def top(self) -> int:
+        return TOP + LANE * self.number
+
+    @property
+    def mark(self) -> AgentMark | None:
+        return mark_of(self.agent_id)
 
     @property
     def middle(self) -> float:
@@ -74,11 +105,13 @@ class Lane:
 
 @frozen
 class Lanes:
-    """The whole drawing. The period lies between `left` and `right`."""
+    """The whole drawing. The period lies between `left` and `right`. `most`: the count of a full column."""
 
     lanes: Sequence[Lane]
     labels: Sequence[Label]
     dots: Sequence[Dot]
+    columns: Sequence[Column]
+    most: int
     stripes: Sequence[Stripe]
     curves: Sequence[Curve]
     crosses: Sequence[Cross]
@@ -88,6 +121,11 @@ class Lanes:
     right: int = WIDTH - RIGHT
     top: int = TOP
     lane: int = LANE
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether arrows hide what is below them, unless they are drawn faintly."""
+        return len(self.curves) > MOST_CURVES
 
     @property
     def inner_height(self) -> int:
@@ -116,18 +154,36 @@ def lay_out(
 ) -> Lanes:
     """`agents`: id, name and URL of each lane, from above. What belongs to no lane is left out."""
     scale = _Scale(period)
-    lanes = {
-        agent_id: Lane(agent_id, name, TOP + LANE * n, url) for n, (agent_id, name, url) in enumerate(agents)
-    }
+    lanes = {agent_id: Lane(agent_id, name, n, url) for n, (agent_id, name, url) in enumerate(agents)}
+    few, many = _by_density([tick for tick in ticks if tick.agent_id in lanes])
+    most = max((tick.count for tick in many), default=0)
     return Lanes(
         lanes=list(lanes.values()),
         labels=[Label(scale.x(time.at), time) for time in axis_times(period)],
-        dots=[_dot(tick, lanes[tick.agent_id], scale) for tick in ticks if tick.agent_id in lanes],
+        dots=[_dot(tick, lanes[tick.agent_id], scale) for tick in few],
+        columns=[_column(tick, lanes[tick.agent_id], scale, most) for tick in many],
+        most=most,
         stripes=_stripes(bars, lanes, scale),
-        curves=[curve for arrow in arrows for curve in _curves(arrow, lanes, scale)],
+        curves=[curve for arrow in arrows if (curve := _curve(arrow, lanes, scale))],
         crosses=[_cross(mark, lanes[mark.agent_id], scale) for mark in marks if mark.agent_id in lanes],
         height=TOP + LANE * len(lanes) + BOTTOM,
     )
+
+
+def _by_density(ticks: Sequence[Tick]) -> tuple[list[Tick], list[Tick]]:
+    """The ticks of rows with few of them, and those of rows with many."""
+    rows: dict[tuple[int | None, str], list[Tick]] = defaultdict(list)
+    for tick in ticks:
+        rows[tick.agent_id, tick.subject].append(tick)
+    few = [tick for row in rows.values() if len(row) <= MOST_DOTS for tick in row]
+    return few, [tick for row in rows.values() if len(row) > MOST_DOTS for tick in row]
+
+
+def _column(tick: Tick, lane: Lane, scale: _Scale, most: int) -> Column:
+    """By the square root, so that single events are seen beside hundreds."""
+    height = max(round(BAND * math.sqrt(tick.count / most), 1), LEAST_HEIGHT)
+    bottom = lane.row(tick.subject) + BAND / 2
+    return Column(round(scale.x(tick.at) - COLUMN / 2, 1), round(bottom - height, 1), height, tick)
 
 
 def _dot(tick: Tick, lane: Lane, scale: _Scale) -> Dot:
@@ -152,24 +208,40 @@ def _stripes(bars: Sequence[Bar], lanes: Mapping[int | None, Lane], scale: _Scal
     return stripes
 
 
-def _curves(arrow: Arrow, lanes: Mapping[int | None, Lane], scale: _Scale) -> list[Curve]:
-    """One to each addressed lane; to everyone, a short one that leaves the sender's lane."""
+def _curve(arrow: Arrow, lanes: Mapping[int | None, Lane], scale: _Scale) -> Curve | None:
+    """To each addressed lane; to everyone, a short one that leaves the sender's lane."""
     if (sender := lanes.get(arrow.agent_id)) is None:
-        return []
+        return None
     x, y = scale.x(arrow.at), sender.row("messages")
-    if arrow.to is None:
-        return [_curve(arrow, x, y, y - ROW * 2)]
-    names = set(arrow.to)
-    others = [lane for lane in lanes.values() if lane.name.casefold() in names and lane is not sender]
-    return [_curve(arrow, x, y, lane.row("messages")) for lane in others]
+    others = [] if arrow.to is None else [*_addressed(arrow.to, sender, lanes)]
+    stops = [y - ROW * 2] if arrow.to is None else [lane.row("messages") for lane in others]
+    if not stops:
+        return None
+    lines = "".join(_line(x, y, stop) for stop in stops)
+    heads = "".join(_head(x, y, stop) for stop in stops)
+    ends = [(x, y), *((x, lane.row("messages")) for lane in others)]
+    return Curve(lines, heads, ends, [sender.number, *(lane.number for lane in others)], arrow)
 
 
-def _curve(arrow: Arrow, x: float, y: float, end: float) -> Curve:
-    side = 1 if end > y else -1
-    stop = end - side * (HEAD + 1)
+def _addressed(to: Sequence[str], sender: Lane, lanes: Mapping[int | None, Lane]) -> Iterator[Lane]:
+    names = set(to)
+    return (lane for lane in lanes.values() if lane.name.casefold() in names and lane is not sender)
+
+
+def _line(x: float, y: float, end: float) -> str:
     bend = min(x + 10, WIDTH - RIGHT)
-    head = f"M{x - HEAD:g} {stop - side * HEAD:g}L{x:g} {stop:g}L{x + HEAD:g} {stop - side * HEAD:g}"
-    return Curve(f"M{x:g} {y:g}C{bend:g} {y:g} {bend:g} {end:g} {x:g} {stop:g}", head, arrow)
+    return f"M{x:g} {y:g}C{bend:g} {y:g} {bend:g} {end:g} {x:g} {_before(y, end):g}"
+
+
+def _head(x: float, y: float, end: float) -> str:
+    stop = _before(y, end)
+    back = stop - math.copysign(HEAD, end - y)
+    return f"M{x - HEAD:g} {back:g}L{x:g} {stop:g}L{x + HEAD:g} {back:g}"
+
+
+def _before(y: float, end: float) -> float:
+    """Where a line from `y` stops, so that its head does not cover the dot at its end."""
+    return end - math.copysign(HEAD + 1, end - y)
 
 
 def _cross(mark: Mark, lane: Lane, scale: _Scale) -> Cross:

@@ -8,13 +8,15 @@ from zoneinfo import ZoneInfo
 
 from django.urls import reverse
 
+from ctxhub.console.timeline.caps import Part, left_out
 from ctxhub.console.timeline.choices import period_choices
-from ctxhub.console.timeline.lanes import lay_out
-from ctxhub.console.timeline.periods import Period, read_period
-from ctxhub.console.timeline.refusals import refusal_marks
-from ctxhub.console.timeline.sources import Account, Arrow, Bar, Mark, sources
+from ctxhub.console.timeline.lanes import Lanes, lay_out
+from ctxhub.console.timeline.newest import newest_events
+from ctxhub.console.timeline.periods import Period, in_words, read_period
+from ctxhub.console.timeline.refusals import Refusals, find_refusals
+from ctxhub.console.timeline.sources import Account, Additions, Arrow, Bar, sources
 from ctxhub.console.timeline.svg import marks_svg
-from ctxhub.console.timeline.ticks import SUBJECTS, Tick, count_ticks
+from ctxhub.console.timeline.ticks import COLUMNS, SUBJECTS, Tick, count_ticks
 from ctxhub.console.urls import in_project
 from ctxhub.core.accounts.config import read_config
 from ctxhub.core.kit.frozen import frozen
@@ -57,7 +59,8 @@ class _Found:
     bars: Sequence[Bar]
     arrows: Sequence[Arrow]
     accounts: Sequence[Account]
-    marks: Sequence[Mark]
+    refusals: Refusals
+    additions: Sequence[Additions]
     agents: Sequence[tuple[int | None, str, str]]
     totals: Mapping[int | None, int]
 
@@ -71,7 +74,7 @@ def timeline_context(
     found = _find(project, period)
     shown = found.agents[:LANES_SHOWN]
     drawing = lay_out(
-        shown, period, ticks=found.ticks, bars=found.bars, arrows=found.arrows, marks=found.marks
+        shown, period, ticks=found.ticks, bars=found.bars, arrows=found.arrows, marks=found.refusals.marks
     )
     return {
         "period": period,
@@ -79,8 +82,13 @@ def timeline_context(
         "subjects": SUBJECTS,
         "drawing": drawing,
         "marks": marks_svg(drawing),
-        "left_out": len(found.agents) - len(shown),
+        "column": in_words(period.length / COLUMNS),
+        "left_out": _left_out(drawing, found),
+        "newest": newest_events(project, period, {agent_id: name for agent_id, name, _ in found.agents}),
+        "events": sum(found.totals.values()),
         "rows": _rows(found),
+        "sections": [section for each in found.additions for section in each.sections],
+        "notes": [note for each in found.additions for note in each.notes],
         "stories": _stories(project, period, found),
         "log_url": log_url(project, period),
         "by_agent_url": same_period(reverse("admin:core_event_agents"), project, period),
@@ -104,14 +112,29 @@ def _find(project: Project, period: Period) -> _Found:
     bars = [bar for each in additions for bar in each.bars]
     arrows = [arrow for each in additions for arrow in each.arrows]
     accounts = [account for each in additions for account in each.accounts]
-    marks = refusal_marks(project, period)
+    refusals = find_refusals(project, period)
     totals: Counter[int | None] = Counter()
     for tick in ticks:
         totals[tick.agent_id] += tick.count
     concerned = [bar.agent_id for bar in bars] + [arrow.agent_id for arrow in arrows]
-    for agent_id in (*concerned, *(mark.agent_id for mark in marks)):
+    for agent_id in (*concerned, *(mark.agent_id for mark in refusals.marks)):
         totals[agent_id] += 0
-    return _Found(ticks, bars, arrows, accounts, marks, _agents(project, totals), totals)
+    return _Found(ticks, bars, arrows, accounts, refusals, additions, _agents(project, totals), totals)
+
+
+def _left_out(drawing: Lanes, found: _Found) -> list[str]:
+    arrows = sum(each.all_arrows for each in found.additions)
+    bars = sum(each.all_bars for each in found.additions)
+    refused = sum(mark.count for mark in found.refusals.marks)
+    return [
+        *left_out(
+            drawing,
+            agents=len(found.agents),
+            messages=Part(arrows, len(found.arrows)),
+            leases=Part(bars, len(found.bars)),
+            refusals=Part(found.refusals.total, refused),
+        )
+    ]
 
 
 def _agents(project: Project, totals: Mapping[int | None, int]) -> list[tuple[int | None, str, str]]:
@@ -132,7 +155,7 @@ def _rows(found: _Found) -> list[Row]:
         counts[tick.agent_id, tick.subject] += tick.count
     bars = Counter(bar.agent_id for bar in found.bars)
     refusals: Counter[int] = Counter()
-    for mark in found.marks:
+    for mark in found.refusals.marks:
         refusals[mark.agent_id] += mark.count
     return [
         Row(

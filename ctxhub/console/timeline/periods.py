@@ -84,6 +84,14 @@ def _chosen(
     return Period(now - LAST[last], now, zone, last)
 
 
+def in_words(length: timedelta) -> str:
+    """`20 minutes`, `2.5 hours`."""
+    hours = length / timedelta(hours=1)
+    unit, number = ("hours", hours) if hours >= 1 else ("minutes", 60 * hours)
+    shown = f"{number:.1f}".removesuffix(".0")
+    return f"1 {unit[:-1]}" if shown == "1" else f"{shown} {unit}"
+
+
 def yesterday_evening(zone: ZoneInfo) -> datetime:
     """Yesterday at 18:00 in the project's time zone, in UTC."""
     yesterday = clock.now().astimezone(zone).date() - timedelta(days=1)

@@ -35,7 +35,7 @@ class Arrow:
 
 @frozen
 class Mark:
-    """A refusal of an agent at a moment, `count` times within a minute."""
+    """A refusal of an agent at a moment, `count` times within a minute, at the last of which it is drawn."""
 
     agent_id: int
     at: datetime
@@ -59,12 +59,30 @@ class Account:
 
 
 @frozen
+class Section:
+    """A part of the page below the drawing, told by a template with `rows`. `note`: what it leaves out."""
+
+    title: str
+    template: str
+    rows: Sequence[Any]
+    note: str = ""
+
+
+@frozen
 class Additions:
-    """What one app adds to a timeline."""
+    """What one app adds to a timeline.
+
+    `all_arrows`, `all_bars`: how many the period has, of which these are the newest. `notes`: sentences about
+    what the accounts leave out.
+    """
 
     bars: Sequence[Bar] = ()
     arrows: Sequence[Arrow] = ()
     accounts: Sequence[Account] = ()
+    sections: Sequence[Section] = ()
+    all_arrows: int = 0
+    all_bars: int = 0
+    notes: Sequence[str] = ()
 
 
 sources: list[Callable[[Project, Period], Additions]] = []

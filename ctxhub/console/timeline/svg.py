@@ -6,15 +6,16 @@ from functools import partial
 from django.utils.html import format_html_join
 from django.utils.safestring import SafeString, mark_safe
 
-from ctxhub.console.timeline.lanes import Cross, Curve, Dot, Lanes, Stripe
+from ctxhub.console.timeline.lanes import Column, Cross, Curve, Dot, Lanes, Stripe
 
 _joined = partial(format_html_join, "\n")
 
 
 def marks_svg(lanes: Lanes) -> SafeString:
-    """Bars, arrows, dots and crosses, each above those before it."""
+    """Bars, bands, arrows, dots and crosses, each above those before it."""
     parts = [
         _stripes(lanes.stripes),
+        *map(_column, lanes.columns),
         _curves(lanes.curves),
         *map(_dot, lanes.dots),
         _crosses(lanes.crosses),
@@ -24,26 +25,36 @@ def marks_svg(lanes: Lanes) -> SafeString:
 
 def _stripes(stripes: Iterable[Stripe]) -> SafeString:
     return _joined(
-        '<a href="{}"><rect class="ctx-stripe ctx-{}" x="{}" y="{}" width="{}" height="5" rx="2">'
-        "<title>{}</title></rect></a>",
-        ((each.bar.url, each.bar.role, each.x, each.y, each.width, each.bar.title) for each in stripes),
+        '<a href="{0}" aria-label="{1}"><rect class="ctx-stripe ctx-{2}" x="{3}" y="{4}" width="{5}" '
+        'height="5" rx="2"><title>{1}</title></rect></a>',
+        ((each.bar.url, each.bar.title, each.bar.role, each.x, each.y, each.width) for each in stripes),
     )
 
 
 def _curves(curves: Iterable[Curve]) -> SafeString:
+    """One link a message, however many read it. Its ends are seen when it is pointed at or focused."""
     return _joined(
-        '<a href="{}"><g class="ctx-curve{}"><title>{}</title><path d="{}"/><path d="{}"/></g></a>',
+        '<a href="{0}" aria-label="{1}" data-lanes="{2}"><g class="ctx-curve{3}"><title>{1}</title>'
+        '<path class="ctx-near" d="{4}"/><path d="{4}"/><path d="{5}"/>{6}</g></a>',
         (
             (
                 each.arrow.url,
-                each.arrow.role and f" ctx-{each.arrow.role}",
                 each.arrow.title,
+                " ".join(map(str, each.lanes)),
+                each.arrow.role and f" ctx-{each.arrow.role}",
                 each.path,
-                each.head,
+                each.heads,
+                _joined('<circle class="ctx-end" cx="{}" cy="{}" r="5"/>', each.ends),
             )
             for each in curves
         ),
     )
+
+
+def _column(column: Column) -> str:
+    subject, count = column.tick.subject, column.tick.count
+    box = f'x="{column.x}" y="{column.y}" width="{column.width}" height="{column.height}"'
+    return f'<rect class="ctx-tick-{subject}" {box}><title>{count} {subject}</title></rect>'
 
 
 def _dot(dot: Dot) -> str:
@@ -54,6 +65,6 @@ def _dot(dot: Dot) -> str:
 
 def _crosses(crosses: Iterable[Cross]) -> SafeString:
     return _joined(
-        '<a href="{}"><path class="ctx-cross" d="{}"><title>{}</title></path></a>',
-        ((each.mark.url, each.path, each.mark.title) for each in crosses),
+        '<a href="{0}" aria-label="{1}"><path class="ctx-cross" d="{2}"><title>{1}</title></path></a>',
+        ((each.mark.url, each.mark.title, each.path) for each in crosses),
     )

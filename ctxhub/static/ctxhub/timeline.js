@@ -46,4 +46,37 @@ function watchDragging() {
   });
 }
 
-if (drawing) watchDragging();
+// What a mark says stands beside it while it is pointed at or focused, in place of the browser's slow tooltip.
+// A message also shows the names of both ends.
+function watchMarks() {
+  const tip = document.querySelector(".ctx-tip");
+  const names = drawing.querySelectorAll(".ctx-lane-name");
+  const markOf = (event) => event.target.closest("a[aria-label]");
+  for (const title of drawing.querySelectorAll("a[aria-label] title")) title.remove();
+
+  function hide() {
+    tip.hidden = true;
+    for (const name of names) name.classList.remove("ctx-on");
+  }
+  function show(mark) {
+    hide();
+    tip.textContent = mark.ariaLabel;
+    tip.hidden = false;
+    for (const lane of mark.dataset.lanes?.split(" ") ?? []) names[lane].classList.add("ctx-on");
+    const [box, at] = [tip.parentElement.getBoundingClientRect(), mark.getBoundingClientRect()];
+    const [before, behind] = [at.left - box.left - tip.offsetWidth - 8, at.right - box.left + 8];
+    const left = behind + tip.offsetWidth < box.width ? behind : Math.max(0, before);
+    tip.style.left = `${tip.parentElement.scrollLeft + left}px`;
+    tip.style.top = `${Math.min(at.top - box.top, tip.parentElement.clientHeight - tip.offsetHeight)}px`;
+  }
+  drawing.addEventListener("pointerover", (event) => (markOf(event) ? show(markOf(event)) : hide()));
+  drawing.addEventListener("pointerleave", hide);
+  drawing.addEventListener("focusin", (event) => (markOf(event) ? show(markOf(event)) : hide()));
+  drawing.addEventListener("focusout", hide);
+  document.addEventListener("keydown", (event) => event.key === "Escape" && hide());
+}
+
+if (drawing) {
+  watchDragging();
+  watchMarks();
+}
