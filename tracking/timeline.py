@@ -8,13 +8,14 @@ from typing import NamedTuple
 from django.db.models import Count
 from django.db.models.functions import Coalesce
 
+from ctxhub.console.silence import presence
 from ctxhub.console.timeline.periods import Period
 from ctxhub.console.timeline.sources import Account, Additions, Bar
 from ctxhub.console.urls import in_project, list_url, row_urls
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.models import Project
-from tracking.leases.queries import is_silent
+from tracking.leases.silence import with_silence
 from tracking.models import FileChange, Lease, LeasePath
 
 LEASES_SHOWN = 300
@@ -34,12 +35,13 @@ class Folder:
 
 
 class Taken(NamedTuple):
-    """A lease of the period. `ends_at`: when it was released or expires."""
+    """A lease of the period. `ends_at`: when it was released or expires. The others: see `with_silence`."""
 
     id: int
     agent_id: int
     agent: str
-    seen_at: datetime | None
+    heard_at: datetime | None
+    others_wait: bool
     exclusive: bool
     begins_at: datetime
     ends_at: datetime
@@ -60,7 +62,7 @@ def _lease_bars(project: Project, period: Period) -> list[Bar]:
             lease.agent_id,
             lease.begins_at,
             min(lease.ends_at, now),
-            f"{lease.agent}: {', '.join(sorted(paths[lease.id]))[:200]}",
+            f"{lease.agent}{_said(lease, now)}: {', '.join(sorted(paths[lease.id]))[:200]}",
             url_of(lease.id),
             _role(lease, now),
         )
@@ -71,8 +73,17 @@ def _lease_bars(project: Project, period: Period) -> list[Bar]:
 def _leases(project: Project, period: Period) -> list[Taken]:
     ends_at = Coalesce("released_at", "expires_at")
     leases = Lease.objects.in_project(project.pk).filter(created_at__lt=period.end)
-    shown = leases.annotate(ends_at=ends_at).filter(ends_at__gt=period.begin).order_by("-pk")
-    columns = ("pk", "agent_id", "agent__name", "agent__last_seen_at", "exclusive", "created_at", "ends_at")
+    shown = with_silence(leases).annotate(ends_at=ends_at).filter(ends_at__gt=period.begin).order_by("-pk")
+    columns = (
+        "pk",
+        "agent_id",
+        "agent__name",
+        "heard_at",
+        "others_wait",
+        "exclusive",
+        "created_at",
+        "ends_at",
+    )
     return [Taken(*row) for row in shown.values_list(*columns)[:LEASES_SHOWN]]
 
 
@@ -85,9 +96,15 @@ def _paths(project: Project, lease_ids: Sequence[int]) -> Mapping[int, Sequence[
 
 
 def _role(lease: Taken, now: datetime) -> str:
-    if lease.ends_at > now and is_silent(lease.seen_at, now):
-        return "silent"
+    of_holder = presence(lease.heard_at, lease.others_wait)
+    if lease.ends_at > now and of_holder.is_silent:
+        return of_holder.role
     return "exclusive" if lease.exclusive else "shared"
+
+
+def _said(lease: Taken, now: datetime) -> str:
+    of_holder = presence(lease.heard_at, lease.others_wait)
+    return f" ({of_holder})" if lease.ends_at > now and of_holder.is_silent else ""
 
 
 def _changed_files(project: Project, period: Period) -> list[Account]:

@@ -15,9 +15,9 @@ from ctxhub.console.connecting import connect_context
 from ctxhub.console.graphs.layer_chart import LayerBars, layer_chart
 from ctxhub.console.needs.drawing import needs_of
 from ctxhub.console.needs.sources import Reader
+from ctxhub.console.silence import IN_WORDS, heard, presence_of, with_others_wait
 from ctxhub.console.urls import in_project
 from ctxhub.core.events.log import note_of
-from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import ADMIN
 from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.models import Agent, Event, Project, Tally
@@ -26,7 +26,6 @@ from ctxhub.core.text.plurals import counted
 EVENTS_SHOWN = 12
 AGENTS_SHOWN = 6
 DAYS_SHOWN = 14
-ACTIVE_FOR = timedelta(hours=1)
 
 
 @frozen
@@ -161,23 +160,24 @@ def _values_of(expressions: Sequence[Subquery], project_ids: Sequence[int]) -> S
 
 
 def own_amounts(project_ids: Sequence[int], list_url: ListUrl) -> list[Amount]:
-    active = Agent.unscoped.filter(project__in=project_ids, last_seen_at__gte=clock.now() - ACTIVE_FOR)
+    active = Agent.unscoped.filter(heard("last_seen_at"), project__in=project_ids)
     today = timezone.localdate()
     events = Event.unscoped.filter(project__in=project_ids, at__gte=_midnight(today))
     return [
-        Amount("agents", counting(active), list_url("core_agent"), "active in the last hour"),
+        Amount("agents", counting(active), list_url("core_agent"), f"active in the last {IN_WORDS}"),
         Amount("events", counting(events), _url_of_day(today, list_url), "today"),
     ]
 
 
 def _activity(project_ids: Sequence[int], list_url: ListUrl) -> dict[str, Any]:
     agents = Agent.unscoped.filter(project__in=project_ids, last_seen_at__isnull=False)
+    in_order = with_others_wait(agents).order_by("-last_seen_at", "name")
+    last_seen = in_order.select_related("project")[:AGENTS_SHOWN]
     return {
         "panels": [make(project_ids, list_url) for make in panels],
         "days": _days(project_ids, list_url),
-        "agents": agents.order_by("-last_seen_at", "name").select_related("project")[:AGENTS_SHOWN],
+        "agents": [(agent, presence_of(agent)) for agent in last_seen],
         "agents_url": list_url("core_agent"),
-        "active_since": clock.now() - ACTIVE_FOR,
     }
 
 

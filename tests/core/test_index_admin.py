@@ -46,7 +46,7 @@ def test_the_index_counts_what_there_is(ada: Caller, ben: Caller, apollo: Projec
     deprecate_decision(caller=ben, key="key/001")
     set_decision(caller=ada, key="draft", value="?", status="draft")
     assert inventory(member(apollo)) == [
-        "2 agents active in the last hour",
+        "2 agents active in the last half hour",
         "5 events today",
         "2 decisions in force",
         "1 draft",
