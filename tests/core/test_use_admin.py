@@ -92,6 +92,8 @@ def test_its_figures_are_those_of_the_api(apollo: Project, client: Client) -> No
     assert table(html, "expensive")["search"] == [700, 600, 2]
     assert "<strong>1,240</strong> tokens answered" in html
     assert "cost 2.6 times as much" in html
+    assert html.count('href="#how-saved"') == 3
+    assert html.count('id="how-saved"><summary>How this is computed</summary>') == 1
     assert re.search(r'href="/admin/core/agent/\d+/change/">ada</a>', html)
     assert ">ben</th>" in html  # Counting registers nobody.
 
