@@ -61,12 +61,16 @@ class Panel:
 
 @frozen
 class Day:
-    """A bar of the chart: a day's event count, its height in percent of the highest, the URL of the list."""
+    """A bar of the chart: a day's event count, its height in percent of the highest, the URL of the list.
+
+    `is_partial`: it is today.
+    """
 
     at: date
     events: int
     percent: int
     url: str
+    is_partial: bool
 
 
 class ListUrl(Protocol):
@@ -203,7 +207,7 @@ def _days(project_ids: Sequence[int], list_url: ListUrl) -> list[Day]:
     counts = _values_of([counting(rows) for rows in ranges], project_ids)
     most = max([*counts, 1])
     return [
-        Day(day, count, round(100 * count / most), _url_of_day(day, list_url))
+        Day(day, count, round(100 * count / most), _url_of_day(day, list_url), day == today)
         for day, count in zip(days, counts, strict=True)
     ]
 

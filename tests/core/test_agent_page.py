@@ -99,8 +99,8 @@ def test_its_numbers_are_those_of_the_api(apollo: Project, ada_works: Agent) -> 
     assert used["total"].calls == sum(row["calls"] for row in listed) == 3
     assert [(one.name, one.tokens) for one in used["tools"]] == [("search", 1_200), ("decision", 40)]
     tokens, calls = (chart for _, chart in used["charts"])
-    assert [(area.name, area.total) for area in tokens.areas] == [("search", 1_200), ("decision", 40)]
-    assert sum(area.total for area in calls.areas) == 3
+    assert [(area.name, area.total) for area in tokens.series] == [("search", 1_200), ("decision", 40)]
+    assert sum(area.total for area in calls.series) == 3
     assert len(calls.columns) == 14
 
 
