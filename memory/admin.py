@@ -12,8 +12,10 @@ import memory.workflows.admin
 from ctxhub.console import dashboard
 from ctxhub.console.links import OwnGraph, own_graphs
 from ctxhub.console.needs.sources import sources as needs
+from ctxhub.console.search_hits import own_titles
 from ctxhub.console.timeline.sources import sources as timeline
 from ctxhub.console.use.changed import most_changed_of
+from memory.constraints.history import title_of_hit
 from memory.decisions.timeline import changed_decisions
 from memory.overview import knowledge_amounts, newest_decisions, newest_memories
 from memory.relationships import graph
@@ -26,5 +28,6 @@ dashboard.panels += [newest_decisions, newest_memories]
 needs.append(filled_pads)
 timeline.append(changed_decisions)
 most_changed_of.append(changed_keys)
+own_titles["constraint"] = title_of_hit
 own_graphs["memory"] = OwnGraph(graph.NOUN, graph.SECTION)
 own_graphs["snapshot"] = OwnGraph("snapshot", cause_graph.SECTION)

@@ -134,6 +134,8 @@ class ConstraintAdmin(PathRowsAdmin):
 
     def get_read_context(self, request: HttpRequest, row: Constraint) -> dict[str, Any]:
         return {
+            "title": str(row),
+            "is_whole_title": row.text == str(row),
             "scopes": sorted(scope.name for scope in row.scopes.all()),
             "status_colours": STATUS_COLOURS,
             "priority_colours": PRIORITY_COLOURS,
