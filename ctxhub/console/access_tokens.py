@@ -63,7 +63,8 @@ def program_of(token: AccessToken) -> str:
 class AccessTokenAdmin(ShownOnceAdmin):
     menu = Menu("Access", "key")
     when_empty = (
-        "Agents and programs reach the hub with a token, which you make here or with manage.py token create."
+        "What agents and programs reach the hub with: a token is made here, with `manage.py token"
+        " create`, or by a code that a program shows."
     )
     form = TokenForm
     change_form_outer_before_template = "ctxhub/token_top.html"

@@ -49,7 +49,10 @@ agent_buttons: list[AgentButton] = []
 @admin.register(Agent)
 class AgentAdmin(ProjectAdmin):
     menu = Menu("Activity", "smart_toy")
-    when_empty = "An agent is listed with its token or its first call, and a person with their first write."
+    when_empty = (
+        "Whoever speaks in the project: an agent from its token or its first call on, a person from"
+        " their first write on."
+    )
     add_scope = change_scope = delete_scope = None
     why_missing = ""
 

@@ -53,7 +53,10 @@ class DataAdmin(ProjectPagesAdmin):
     add_scope = change_scope = delete_scope = None
     project_pages = {"data": "Overview"}
     list_title = "Imports"
-    when_empty = "Files that `manage.py import` or REST has put into the project are listed here."
+    when_empty = (
+        "Files that were put into the project with `manage.py import` or `POST import/`, and what became"
+        " of their rows."
+    )
 
     list_display = ("started", "who", "what", "how_far")
     row_parts = RowParts(title="what", state=("how_far",))

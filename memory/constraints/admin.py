@@ -80,7 +80,7 @@ STATUS_COLOURS = {"active": "success", "inactive": "danger"}
 @admin.register(Constraint)
 class ConstraintAdmin(PathRowsAdmin):
     menu = Menu("Knowledge", "rule")
-    when_empty = "Agents and people add rules that all work must keep, with constraint add."
+    when_empty = "Rules that all work must keep: agents add one with `constraint add`, people here."
     ref_kind = "constraint"
     form = ConstraintForm
     read_template = "ctxhub/constraint.html"

@@ -145,11 +145,11 @@ def test_an_agent_with_nothing_is_told_so(apollo: Project, ada: Caller) -> None:
     for said in (
         "It called nothing in the last 14 days.",
         "It holds no path now.",
-        "It has read and acknowledged everything.",
-        "Nothing was refused to it.",
-        "It neither wrote nor got a message.",
-        "It has had no session.",
-        "It was given nothing yet.",
+        "It has read and acknowledged everything: messages that wait",
+        "Nothing was refused to it: no lease",
+        "It neither wrote nor got a message with",
+        "It has had no session: <code",
+        "It was given nothing yet by",
     ):
         assert said in html
 

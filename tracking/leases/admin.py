@@ -75,7 +75,7 @@ class LeaseAdmin(ProjectPagesAdmin, LoggedAdmin):
     menu = Menu("Activity", "lock_clock")
     project_pages = {"board": "Board"}
     ref_kind = "lease"
-    when_empty = "Agents reserve the paths that they work on with file lease."
+    when_empty = "Paths that agents reserve while they work on them, with `file lease`."
     add_scope = change_scope = delete_scope = None
 
     list_display = ("patterns", "holder", "in_session", "mode", "state", "left", "why", "taken")
