@@ -6,10 +6,10 @@ from typing import Any
 from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
 from django.db.models import QuerySet
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import URLPattern, path, reverse
 
-from ctxhub.console.access import access_of, shown_project
+from ctxhub.console.access import access_of, chosen_project, named_slug, shown_project
 from ctxhub.console.base import Menu
 from ctxhub.console.columns import column
 from ctxhub.console.filters import ProjectFilter
@@ -85,6 +85,8 @@ class DataAdmin(ProjectPagesAdmin):
     def export(self, request: HttpRequest) -> HttpResponse:
         """The export as a file, as REST answers it; a larger one is refused on the page, with the command."""
         project = shown_project(request)
+        if named_slug(request) and chosen_project(request) is None:
+            raise Http404
         if project is None or not access_of(request).may(ADMIN, project.pk):
             raise PermissionDenied
         try:
