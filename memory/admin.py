@@ -13,9 +13,11 @@ from ctxhub.console import dashboard
 from ctxhub.console.away.sources import kinds
 from ctxhub.console.links import OwnGraph, own_graphs
 from ctxhub.console.needs.sources import sources as needs
+from ctxhub.console.search_hits import own_titles
 from ctxhub.console.timeline.sources import sources as timeline
 from ctxhub.console.use.changed import most_changed_of
 from memory.away import WRITTEN
+from memory.constraints.history import title_of_hit
 from memory.decisions.timeline import changed_decisions
 from memory.overview import knowledge_amounts
 from memory.relationships import graph
@@ -28,5 +30,6 @@ kinds += WRITTEN
 needs.append(filled_pads)
 timeline.append(changed_decisions)
 most_changed_of.append(changed_keys)
+own_titles["constraint"] = title_of_hit
 own_graphs["memory"] = OwnGraph(graph.NOUN, graph.SECTION)
 own_graphs["snapshot"] = OwnGraph("snapshot", cause_graph.SECTION)

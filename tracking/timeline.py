@@ -8,6 +8,7 @@ from typing import NamedTuple
 from django.db.models import Count, Window
 from django.db.models.functions import Coalesce
 
+from ctxhub.console.silence import presence
 from ctxhub.console.timeline.periods import Period
 from ctxhub.console.timeline.sources import Account, Additions, Bar
 from ctxhub.console.urls import in_project, list_url, row_urls
@@ -15,7 +16,7 @@ from ctxhub.core.kit import clock
 from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.models import Project
 from ctxhub.core.text.sentences import shortened
-from tracking.leases.queries import is_silent
+from tracking.leases.silence import with_silence
 from tracking.models import FileChange, Lease, LeasePath
 
 LEASES_SHOWN, PATHS_SHOWN = 300, 200
@@ -35,12 +36,15 @@ class Folder:
 
 
 class Taken(NamedTuple):
-    """A lease of the period. `ends_at`: when it was released or expires. `total`: leases of the period."""
+    """A lease of the period. `ends_at`: when it was released or expires. `total`: leases of the period. The
+    others: see `with_silence`.
+    """
 
     id: int
     agent_id: int
     agent: str
-    seen_at: datetime | None
+    heard_at: datetime | None
+    others_wait: bool
     exclusive: bool
     begins_at: datetime
     ends_at: datetime
@@ -70,7 +74,7 @@ def _lease_bars(project: Project, leases: Sequence[Taken]) -> list[Bar]:
             lease.agent_id,
             lease.begins_at,
             min(lease.ends_at, now),
-            f"{lease.agent}: {_told(sorted(paths[lease.id]))}",
+            f"{lease.agent}{_said(lease, now)}: {_told(sorted(paths[lease.id]))}",
             url_of(lease.id),
             _role(lease, now),
         )
@@ -87,11 +91,13 @@ def _leases(project: Project, period: Period) -> list[Taken]:
     """The newest 300 of the period."""
     ends_at = Coalesce("released_at", "expires_at")
     leases = Lease.objects.in_project(project.pk).filter(created_at__lt=period.end)
-    shown = leases.annotate(ends_at=ends_at).filter(ends_at__gt=period.begin).order_by("-pk")
-    seen = ("agent_id", "agent__name", "agent__last_seen_at")
+    shown = with_silence(leases).annotate(ends_at=ends_at).filter(ends_at__gt=period.begin).order_by("-pk")
     counted = shown.annotate(total=Window(Count("pk")))
-    rows = counted.values_list("pk", *seen, "exclusive", "created_at", "ends_at", "total")
-    return [Taken(*row) for row in rows[:LEASES_SHOWN]]
+    columns = (
+        *("pk", "agent_id", "agent__name", "heard_at", "others_wait"),
+        *("exclusive", "created_at", "ends_at", "total"),
+    )
+    return [Taken(*row) for row in counted.values_list(*columns)[:LEASES_SHOWN]]
 
 
 def _paths(project: Project, lease_ids: Sequence[int]) -> Mapping[int, Sequence[str]]:
@@ -103,9 +109,15 @@ def _paths(project: Project, lease_ids: Sequence[int]) -> Mapping[int, Sequence[
 
 
 def _role(lease: Taken, now: datetime) -> str:
-    if lease.ends_at > now and is_silent(lease.seen_at, now):
-        return "silent"
+    of_holder = presence(lease.heard_at, lease.others_wait)
+    if lease.ends_at > now and of_holder.is_silent:
+        return of_holder.role
     return "exclusive" if lease.exclusive else "shared"
+
+
+def _said(lease: Taken, now: datetime) -> str:
+    of_holder = presence(lease.heard_at, lease.others_wait)
+    return f" ({of_holder})" if lease.ends_at > now and of_holder.is_silent else ""
 
 
 def _changed_files(project: Project, period: Period) -> tuple[list[Account], int]:

@@ -3,6 +3,7 @@
 Administrators see those of the project, other members their own.
 """
 
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
@@ -62,10 +63,11 @@ def program_of(token: AccessToken) -> str:
 class AccessTokenAdmin(ShownOnceAdmin):
     menu = Menu("Access", "key")
     when_empty = (
-        "Agents and programs reach the hub with a token, which you make here or with manage.py token create."
+        "What agents and programs reach the hub with: a token is made here, with `manage.py token"
+        " create`, or by a code that a program shows."
     )
     form = TokenForm
-    change_form_outer_before_template = "ctxhub/connect_own.html"
+    change_form_outer_before_template = "ctxhub/token_top.html"
     view_scope = add_scope = READ
     shown_with = ("project", "agent")
     actions_detail = ("rotate", "revoke")
@@ -106,6 +108,25 @@ class AccessTokenAdmin(ShownOnceAdmin):
     def has_rotate_permission(self, request: HttpRequest, object_id: str | None = None) -> bool:
         row = self.get_object(request, object_id) if object_id else None
         return row is not None and row.is_usable and row.replaced_by_id is None
+
+    def get_actions_detail(self, request: HttpRequest, object_id: str) -> Sequence[Any]:
+        """None in the bar on top, where phones hide them: the page itself has the buttons."""
+        return []
+
+    def change_view(
+        self,
+        request: HttpRequest,
+        object_id: str,
+        form_url: str = "",
+        extra_context: dict[str, Any] | None = None,
+    ) -> HttpResponse:
+        allowed = {"Rotate": self.has_rotate_permission, "Revoke": self.has_revoke_permission}
+        acts = {
+            f"{name.lower()}_url": self.url(name.lower(), object_id)
+            for name, may in allowed.items()
+            if may(request, object_id)
+        }
+        return super().change_view(request, object_id, form_url, {**acts, **(extra_context or {})})
 
     def _is_own(self, request: HttpRequest) -> bool:
         """Whether a new token is the person's own: members make no others."""

@@ -1,7 +1,6 @@
 """The admin of agents, read-only: agents register themselves, and their names must match the log."""
 
 from collections.abc import Callable
-from datetime import timedelta
 from typing import Any
 
 from django.contrib import admin, messages
@@ -21,19 +20,17 @@ from ctxhub.console.filters import ProjectFilter
 from ctxhub.console.namesakes import NamesakeFilter
 from ctxhub.console.row_panels import AGENT, panels_of
 from ctxhub.console.rows.row_view import RowParts
+from ctxhub.console.silence import COLOURS, presence_of, with_others_wait
 from ctxhub.console.urls import in_project, list_url, next_url
 from ctxhub.console.use.of_agent import use_of_agent
 from ctxhub.core.accounts.people import find_clashes, give_to_person
 from ctxhub.core.hub.overview import all_agents_of, list_agents
-from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import ADMIN, WRITE
 from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.kit.inputs import read_id
 from ctxhub.core.models import Agent
 from ctxhub.core.templatetags.agents import agent_mark
 from ctxhub.core.templatetags.moments import moment
-
-ACTIVE_FOR = timedelta(hours=1)
 
 
 @frozen
@@ -54,7 +51,10 @@ agent_buttons: list[AgentButton] = []
 @admin.register(Agent)
 class AgentAdmin(ProjectAdmin):
     menu = Menu("Activity", "smart_toy")
-    when_empty = "An agent is listed with its token or its first call, and a person with their first write."
+    when_empty = (
+        "Whoever speaks in the project: an agent from its token or its first call on, a person from"
+        " their first write on."
+    )
     add_scope = change_scope = delete_scope = None
     why_missing = ""
 
@@ -74,11 +74,9 @@ class AgentAdmin(ProjectAdmin):
         label={"agent": "info", "person": "primary"},
     )
 
-    @display(description="State", label={"active": "success"})
+    @display(description="State", label=COLOURS)
     def state(self, agent: Agent) -> str:
-        if agent.last_seen_at is None:
-            return "never seen"
-        return "active" if agent.last_seen_at > clock.now() - ACTIVE_FOR else "idle"
+        return str(presence_of(agent))
 
     last_seen = column("Last seen", lambda agent: moment(agent.last_seen_at), ordering="last_seen_at")
     first_seen = column(
@@ -110,7 +108,7 @@ class AgentAdmin(ProjectAdmin):
             agent=agent,
             project=project,
             kind=self.is_who(agent),
-            state=self.state(agent),
+            presence=presence_of(agent),
             facts=facts,
             use=use_of_agent(agent),
             row_panels=panels_of(AGENT, agent),
@@ -145,7 +143,7 @@ class AgentAdmin(ProjectAdmin):
         return HttpResponseRedirect(next_url(request))
 
     def get_queryset(self, request: HttpRequest) -> Any:
-        return super().get_queryset(request).select_related("project")
+        return with_others_wait(super().get_queryset(request)).select_related("project")
 
 
 def _timeline_url(agent: Agent) -> str:

@@ -16,15 +16,14 @@ from ctxhub.console.connecting import connect_context
 from ctxhub.console.graphs.layer_chart import LayerBars, layer_chart
 from ctxhub.console.needs.drawing import needs_of
 from ctxhub.console.needs.sources import Reader
+from ctxhub.console.silence import IN_WORDS, heard
 from ctxhub.console.urls import in_project
-from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import ADMIN
 from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.models import Agent, Event, Project, Tally
 from ctxhub.core.text.plurals import counted
 
 DAYS_SHOWN = 14
-ACTIVE_FOR = timedelta(hours=1)
 
 
 @frozen
@@ -50,12 +49,16 @@ class Counted:
 
 @frozen
 class Day:
-    """A bar of the chart: a day's event count, its height in percent of the highest, the URL of the list."""
+    """A bar of the chart: a day's event count, its height in percent of the highest, the URL of the list.
+
+    `is_partial`: it is today.
+    """
 
     at: date
     events: int
     percent: int
     url: str
+    is_partial: bool
 
 
 class ListUrl(Protocol):
@@ -149,11 +152,11 @@ def _values_of(expressions: Sequence[Subquery], project_ids: Sequence[int]) -> S
 
 
 def own_amounts(project_ids: Sequence[int], list_url: ListUrl) -> list[Amount]:
-    active = Agent.unscoped.filter(project__in=project_ids, last_seen_at__gte=clock.now() - ACTIVE_FOR)
+    active = Agent.unscoped.filter(heard("last_seen_at"), project__in=project_ids)
     today = timezone.localdate()
     events = Event.unscoped.filter(project__in=project_ids, at__gte=_midnight(today))
     return [
-        Amount("agents", counting(active), list_url("core_agent"), "active in the last hour"),
+        Amount("agents", counting(active), list_url("core_agent"), f"active in the last {IN_WORDS}"),
         Amount("events", counting(events), _url_of_day(today, list_url), "today"),
     ]
 
@@ -175,7 +178,7 @@ def _days(project_ids: Sequence[int], list_url: ListUrl) -> list[Day]:
     counts = _values_of([counting(rows) for rows in ranges], project_ids)
     most = max([*counts, 1])
     return [
-        Day(day, count, round(100 * count / most), _url_of_day(day, list_url))
+        Day(day, count, round(100 * count / most), _url_of_day(day, list_url), day == today)
         for day, count in zip(days, counts, strict=True)
     ]
 

@@ -6,10 +6,10 @@ from typing import Any
 from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
 from django.db.models import QuerySet
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import URLPattern, path, reverse
 
-from ctxhub.console.access import access_of, shown_project
+from ctxhub.console.access import access_of, chosen_project, named_slug, shown_project
 from ctxhub.console.base import Menu
 from ctxhub.console.columns import column
 from ctxhub.console.filters import ProjectFilter
@@ -53,7 +53,10 @@ class DataAdmin(ProjectPagesAdmin):
     add_scope = change_scope = delete_scope = None
     project_pages = {"data": "Overview"}
     list_title = "Imports"
-    when_empty = "Files that `manage.py import` or REST has put into the project are listed here."
+    when_empty = (
+        "Files that were put into the project with `manage.py import` or `POST import/`, and what became"
+        " of their rows."
+    )
 
     list_display = ("started", "who", "what", "how_far")
     row_parts = RowParts(title="what", state=("how_far",))
@@ -82,6 +85,8 @@ class DataAdmin(ProjectPagesAdmin):
     def export(self, request: HttpRequest) -> HttpResponse:
         """The export as a file, as REST answers it; a larger one is refused on the page, with the command."""
         project = shown_project(request)
+        if named_slug(request) and chosen_project(request) is None:
+            raise Http404
         if project is None or not access_of(request).may(ADMIN, project.pk):
             raise PermissionDenied
         try:

@@ -78,7 +78,10 @@ class ActionFilter(RecentValueFilter):
 @admin.register(Event)
 class EventAdmin(ProjectPagesAdmin):
     menu = Menu("Activity", "history")
-    when_empty = "Every change is logged here, with who made it and when."
+    when_empty = (
+        "Every change, with who made it and when: the first write of anybody, such as `decision set`,"
+        " begins the log."
+    )
     add_scope = change_scope = delete_scope = None
     project_pages = {"agents": "By agent", "timeline": "Timeline"}
     kept_by_tabs = ("from", "to")

@@ -46,7 +46,10 @@ class InvitationAdmin(ShownOnceAdmin):
     shown_with = ("project",)
     revoke_template = "ctxhub/revoke_invitations.html"
     revoked_message = "Nobody can join with {}."
-    when_empty = "Invite colleagues by a link. It works once, for 72 hours, and gives them a role here."
+    when_empty = (
+        "Links that give colleagues a role in the project: an admin makes one here, and it works once,"
+        " for 72 hours."
+    )
 
     list_display = ("name", "role", "inviter", "created", "expires", "used", "state")
     list_filter = (ProjectFilter,)

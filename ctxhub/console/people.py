@@ -126,6 +126,7 @@ class KindFilter(DropdownFilter):
 
 @admin.register(User)
 class UserAdmin(DjangoUserAdmin, SuperusersOnly):  # type: ignore[type-arg]
+    when_empty = "Accounts of people: a superuser adds one here, or an invitation makes it."
     menu = Menu("Access", "person")
     form = PersonForm
     add_form = PersonCreationForm

@@ -96,7 +96,10 @@ class MembershipInline(TabularInline):
 @admin.register(Project)
 class ProjectsAdmin(ProjectAdmin):
     menu = Menu("Access", "folder_managed")
-    when_empty = "A project holds what one team shares. A superuser adds it, and invites its people."
+    when_empty = (
+        "What one team shares, apart from all others: a superuser adds a project here, and its admins"
+        " invite people."
+    )
     change_scope = ADMIN
     project_lookup = "pk"
     adds_to_project = False

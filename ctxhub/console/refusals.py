@@ -48,7 +48,10 @@ class CodeFilter(DropdownFilter):
 class RefusalAdmin(ProjectAdmin):
     menu = Menu("Activity", "block")
     add_scope = change_scope = delete_scope = None
-    when_empty = "Agents are refused a lease another holds, an old version, a missing scope, a long read."
+    when_empty = (
+        "What agents and people tried and were refused: a lease that another holds, an old version, a"
+        " missing scope, a read that takes too long."
+    )
 
     list_display = ("when", "who", "session", "on", "code", "count", "what")
     row_parts = RowParts(title="what", text="on", state=("code",))

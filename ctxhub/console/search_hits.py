@@ -1,6 +1,6 @@
 """Prepares search hits for the search page: highlights the matches and explains the score."""
 
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from datetime import datetime
 
 from django.contrib import admin
@@ -11,6 +11,7 @@ from ctxhub.console import refs
 from ctxhub.core import registry
 from ctxhub.core.accounts.agents import agent_names
 from ctxhub.core.kit.frozen import frozen
+from ctxhub.core.search.documents import Document
 from ctxhub.core.search.excerpts import Wanted, find_hits, merged
 from ctxhub.core.search.queries import Term, parse
 from ctxhub.core.search.questions import Search
@@ -54,15 +55,22 @@ class Explanation:
     is_reranked: bool
 
 
+# Of kinds whose documents have a title that does not tell one from another. Each app adds its own.
+own_titles: dict[str, Callable[[Document], str]] = {}
+
+
 @frozen
 class Card:
-    """A hit as the page shows it. `percent` is its score from 0 to 100."""
+    """A hit as the page shows it. `percent` is its score from 0 to 100; `about`: a title in place of which
+    `title` stands, for what it says besides.
+    """
 
     ref: str
     kind: str
     icon: str
     url: str | None
     title: SafeString
+    about: SafeString | str
     excerpt: SafeString
     mark: str
     tags: Sequence[str]
@@ -122,12 +130,15 @@ def term_label(term: Term) -> str:
 def _card(hit: Hit, wanted: Wanted, agents: Mapping[int, str], explanation: Explanation) -> Card:
     document, candidate = hit.document, hit.ranked.candidate
     display = display_of(candidate.kind)
+    title = highlight(hit.title.removesuffix(f" ({document.shown_mark})"), wanted)
+    own = own_titles.get(candidate.kind)
     return Card(
         ref=hit.ref,
         kind=display.name,
         icon=display.icon,
         url=refs.page_of_row(registry.standing_kind(candidate.kind), document.owner_id or document.object_id),
-        title=highlight(hit.title.removesuffix(f" ({document.shown_mark})"), wanted),
+        title=highlight(own(document), wanted) if own else title,
+        about=title if own else "",
         excerpt=highlight(hit.excerpt, wanted),
         mark=document.shown_mark,
         tags=document.tags,

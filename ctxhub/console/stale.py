@@ -120,7 +120,10 @@ class StaleRowAdmin(ProjectAdmin):
 
     menu = Menu("Activity", "sync_problem")
     add_scope = delete_scope = None
-    when_empty = "What bears on files is listed here when others change them."
+    when_empty = (
+        "Decisions, constraints and memories whose files others have changed since (`file record`),"
+        " until somebody confirms or changes them."
+    )
 
     list_display = ("what", "of_kind", "summary", "files", "changes", "since")
     row_parts = RowParts(text="summary", state=("of_kind",))

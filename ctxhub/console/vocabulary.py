@@ -99,21 +99,27 @@ class WordAdmin(LoggedAdmin):
 @admin.register(Tag)
 class TagAdmin(WordAdmin):
     menu = Menu("Vocabulary", "sell")
-    when_empty = "Tags come with the first decision, constraint, memory or snapshot that has them."
+    when_empty = (
+        "Words by which objects are found: a tag comes with the first decision, constraint, memory or"
+        " snapshot that has it, as in `decision set`."
+    )
     ref_kind = "tag"
 
 
 @admin.register(Scope)
 class ScopeAdmin(WordAdmin):
     menu = Menu("Vocabulary", "account_tree")
-    when_empty = "Scopes come with the first decision that names them."
+    when_empty = (
+        "The parts of a system that rules are about: a scope comes with the first `decision set` or"
+        " `constraint add` that names it."
+    )
     ref_kind = "scope"
 
 
 @admin.register(Category)
 class CategoryAdmin(WordAdmin):
     menu = Menu("Vocabulary", "category")
-    when_empty = "Categories come with the first constraint that has them."
+    when_empty = "The kinds of constraints: a category comes with the first `constraint add` that names it."
     ref_kind = "category"
 
 
@@ -122,7 +128,10 @@ class LayerAdmin(WordAdmin):
     """Project admins keep the few layers. Their position orders every list of layers."""
 
     menu = Menu("Vocabulary", "layers")
-    when_empty = "A new project has five layers; admins of the project add others."
+    when_empty = (
+        "The layers of a system, for decisions, constraints and changes of files: a new project has"
+        " five, and its admins add others here."
+    )
     ref_kind = "layer"
     add_scope = change_scope = delete_scope = ADMIN
 

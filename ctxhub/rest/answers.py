@@ -130,6 +130,12 @@ def written(name: str, answer: Any, item: Any) -> Any:
 
 
 @cache
+def named(answer: Any) -> Any:
+    """What a write below the address of an object answers: its names, and what the service answers."""
+    return joined(f"Named{answer.__name__}", Named, answer)
+
+
+@cache
 def page_of(item: Any, name: str = "") -> Any:
     """The page of a list."""
     return joined(name or f"{item.__name__}Page", TypedDict("Items", {"items": list[item]}), PageFields)  # type: ignore[operator]

@@ -19,7 +19,7 @@ from rest_framework.response import Response
 
 from ctxhub.core.hub.partial_reads import Opened, Reading
 from ctxhub.core.kit.listing import Listing, with_arrays
-from ctxhub.rest.answers import in_parts, page_of
+from ctxhub.rest.answers import in_parts, named, page_of
 from ctxhub.rest.pages import Page
 from ctxhub.rest.takes import NOTHING, READ_IN_PARTS, Takes
 from ctxhub.rest.views import ProjectViewSet
@@ -108,11 +108,19 @@ def _sends(
     says: str,
     statuses: tuple[int, ...] = OK,
     by: Run | None = None,
+    of: str = "",
     **schema: Any,
 ) -> Method:
-    @operation(body=taken, says=says, responses=dict.fromkeys(statuses, answer or taken.answer), **schema)
+    """`of`: the kind of the object in the address, whose id and ref the answer begins with."""
+    shape = answer or taken.answer
+    shape = named(shape) if of else shape
+
+    @operation(body=taken, says=says, responses=dict.fromkeys(statuses, shape), **schema)
     def send(view: ProjectViewSet, request: Request, slug: str, **where: Any) -> Response:
         written = write(view, by or taken.run, **_arguments(view, taken, by, where, view.body))
+        if of:
+            row_id = next(iter(where.values()))
+            written = {"id": row_id, "ref": f"{of}:{row_id}", **written}
         status = statuses[-1] if written.get("result") == "created" else statuses[0]
         return Response(written, status=status, headers=view.headers_of(written))
 

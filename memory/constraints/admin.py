@@ -80,7 +80,7 @@ STATUS_COLOURS = {"active": "success", "inactive": "danger"}
 @admin.register(Constraint)
 class ConstraintAdmin(PathRowsAdmin):
     menu = Menu("Knowledge", "rule")
-    when_empty = "Agents and people add rules that all work must keep, with constraint add."
+    when_empty = "Rules that all work must keep: agents add one with `constraint add`, people here."
     ref_kind = "constraint"
     form = ConstraintForm
     read_template = "ctxhub/constraint.html"
@@ -134,6 +134,8 @@ class ConstraintAdmin(PathRowsAdmin):
 
     def get_read_context(self, request: HttpRequest, row: Constraint) -> dict[str, Any]:
         return {
+            "title": str(row),
+            "is_whole_title": row.text == str(row),
             "scopes": sorted(scope.name for scope in row.scopes.all()),
             "status_colours": STATUS_COLOURS,
             "priority_colours": PRIORITY_COLOURS,

@@ -11,7 +11,7 @@ from ctxhub.core.paths.bearing import EVERYWHERE
 from ctxhub.core.search.documents import Document
 from ctxhub.core.text.glob_syntax import not_exempting
 from ctxhub.core.vocabulary.models import Category, Scope, Tag
-from memory.constraints.models import ConstraintStatus
+from memory.constraints.models import ConstraintStatus, title_of
 from memory.constraints.rows import CONSTRAINTS, ConstraintRow, update_ranks
 
 
@@ -29,6 +29,12 @@ def constraint_document(row: ConstraintRow) -> Document:
         mark="" if row.status == ConstraintStatus.ACTIVE else row.status_label,
         unshown=(", ".join(sorted(row.scopes, key=str.casefold)), ", ".join(not_exempting(row.paths))),
     )
+
+
+def title_of_hit(document: Document) -> str:
+    """What a page calls a constraint that a search has found; the document's title is its category."""
+    start, end = document.readable
+    return title_of(document.body[start:end])
 
 
 class ConstraintHistory(History[ConstraintRow]):

@@ -8,7 +8,10 @@ from django.utils import timezone
 from ctxhub.core.accounts.models import Agent
 from ctxhub.core.kit.models import ProjectRow
 from ctxhub.core.kit.priority import Priority
+from ctxhub.core.text.sentences import in_one_line, shortened
 from ctxhub.core.vocabulary.models import Category, Layer, Scope, Tag
+
+TITLE_LENGTH = 120
 
 
 class ConstraintStatus(models.IntegerChoices):
@@ -19,6 +22,12 @@ class ConstraintStatus(models.IntegerChoices):
 def digest_of(text: str) -> str:
     """The SHA-256 of a text in hex, for the unique constraint: equal digests mean the same constraint."""
     return sha256(text.encode()).hexdigest()
+
+
+def title_of(text: str) -> str:
+    """The text in one line, or its beginning: what a constraint is called."""
+    line = in_one_line(text)
+    return line if len(line) <= TITLE_LENGTH else shortened(line, TITLE_LENGTH)
 
 
 def rank_of(priority: int, category: str) -> str:
@@ -76,7 +85,7 @@ class Constraint(ProjectRow):
         )
 
     def __str__(self) -> str:
-        return self.text if len(self.text) <= 80 else f"{self.text[:80].rstrip()}…"
+        return title_of(self.text)
 
     @property
     def ref(self) -> str:

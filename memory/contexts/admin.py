@@ -56,7 +56,10 @@ NEWEST_SHOWN = 12
 @admin.register(Context)
 class ContextAdmin(NounAdmin):
     menu = Menu("Knowledge", "folder_open")
-    when_empty = "A context holds memories, and comes with the first one that names it."
+    when_empty = (
+        "What memories are about, each in one context: it comes with `memory context_create`, or with"
+        " the first `memory add` that names it."
+    )
     ref_kind = "context"
     form = ContextForm
     read_template = "ctxhub/context.html"

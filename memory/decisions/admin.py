@@ -77,7 +77,7 @@ VERSIONS_ON_PAGE = 20
 @admin.register(Decision)
 class DecisionAdmin(PathRowsAdmin):
     menu = Menu("Knowledge", "gavel")
-    when_empty = "Agents and people set one value per key, and why, with decision set."
+    when_empty = "One value per key, and why: agents set it with `decision set`, people here."
     ref_kind = "decision"
     refs_are_numbers = False
     ref_field = "key"

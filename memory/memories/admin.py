@@ -116,7 +116,10 @@ RAW = "raw"
 @admin.register(Memory)
 class MemoryAdmin(PathRowsAdmin):
     menu = Menu("Knowledge", "lightbulb")
-    when_empty = "Agents and people keep what they learned with memory add or capture."
+    when_empty = (
+        "What was learned and should be known the next time: agents keep it with `memory add` or `memory"
+        " capture`, people here."
+    )
     ref_kind = "memory"
     form = MemoryForm
     change_form_template = "ctxhub/memory_form.html"

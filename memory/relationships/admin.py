@@ -102,7 +102,10 @@ def name_ends(rows: list[Any]) -> None:
 @admin.register(Relationship)
 class RelationshipAdmin(LoggedAdmin):
     menu = Menu("Knowledge", "graph_2")
-    when_empty = "Agents and people relate two objects with memory relate."
+    when_empty = (
+        "What one object has to do with another, and how strongly: agents say it with `memory relate`,"
+        " people here."
+    )
     form = RelationshipForm
     change_form_template = "ctxhub/relationship_form.html"
     ref_kind = "relationship"

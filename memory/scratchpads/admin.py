@@ -56,7 +56,10 @@ class CreatedByFilter(AgentFilter):
 @admin.register(Scratchpad)
 class ScratchpadAdmin(NounAdmin):
     menu = Menu("Knowledge", "sticky_note_2")
-    when_empty = "Agents write notes of a workflow with scratchpad create and append."
+    when_empty = (
+        "Notes that several agents write together, within a workflow, with `scratchpad create` and"
+        " `scratchpad append`."
+    )
     ref_kind = "scratchpad"
     form = PadForm
     change_form_template = "ctxhub/scratchpad_form.html"

@@ -108,12 +108,14 @@ class PadViewSet(PadWrites):
             example={"content": "3. No index", "mode": "append_section", "section": "Findings"},
         ),
         by=services.update_scratchpad,
+        of="scratchpad",
         parameters=[IF_MATCH],
         says="Replace its text, or change some lines or a section of it.",
     )
     append = performs(
         takes("scratchpad", "append", without=["scratchpad_id"]),
         by=services.append_to_scratchpad,
+        of="scratchpad",
         parameters=[IF_MATCH],
         says="Add to its end, whoever else does at the same time.",
     )
@@ -151,6 +153,7 @@ class PadRevisionViewSet(PadWrites):
     restore = performs(
         takes("scratchpad", "restore", without=["scratchpad_id", "revision"]),
         by=services.restore_scratchpad,
+        of="scratchpad",
         parameters=[IF_MATCH],
         says="Make the pad's text what it was; that is a state, too.",
     )

@@ -143,7 +143,9 @@ class SnapshotAdmin(ProjectPagesAdmin, NounAdmin):
     change_scope = None
     has_change_form = False
     why_missing = "Perhaps it was deleted or pruned?"
-    when_empty = "Agents save what they did, and why, with snapshot save."
+    when_empty = (
+        "What agents did and why, step after step, each with its cause: they save one with `snapshot save`."
+    )
     project_pages = {"overview": "Overview", "prune": "Prune"}
 
     long = ("content", "rationale", "metadata", "reasons")

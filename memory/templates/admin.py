@@ -91,7 +91,8 @@ class TemplateAdmin(LoggedAdmin):
 
     menu = Menu("Knowledge", "ballot")
     when_empty = (
-        "Agents add defaults and required fields for decisions of one kind with decision template_set."
+        "Defaults and required fields for decisions of one kind: agents add one with `decision"
+        " template_set`, people here."
     )
     ref_kind = "template"
     refs_are_numbers = False

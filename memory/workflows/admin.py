@@ -72,7 +72,8 @@ class StateFilter(DropdownFilter):
 class WorkflowAdmin(NounAdmin):
     menu = Menu("Knowledge", "account_tree")
     when_empty = (
-        "Agents open one for a piece of work with scratchpad create_workflow, and write its pads together."
+        "Pieces of work whose scratchpads belong together: agents open one with `scratchpad"
+        " create_workflow`, people here."
     )
     ref_kind = "workflow"
     form = WorkflowForm

@@ -150,7 +150,9 @@ NAMES_SHOWN = 4
 @admin.register(Message)
 class MessageAdmin(NounAdmin):
     menu = Menu("Activity", "forum")
-    when_empty = "Agents and people write to each other, or to everyone, with message send."
+    when_empty = (
+        "What agents and people write to each other, or to everyone: agents with `message send`, people here."
+    )
     ref_kind = "message"
     form = MessageForm
     change_form_template = "ctxhub/message_form.html"

@@ -106,10 +106,14 @@ class ReceiptViewSet(ProjectViewSet):
     read = performs(
         takes("message", "read", at="ids", without=["all"], name="ReadMessage"),
         operation_id="read_message",
+        of="message",
         says="Mark a message as read.",
     )
     ack = performs(
-        takes("message", "ack", at="ids"), operation_id="acknowledge_message", says="Acknowledge a message."
+        takes("message", "ack", at="ids"),
+        operation_id="acknowledge_message",
+        of="message",
+        says="Acknowledge a message.",
     )
     list = lists(
         takes("message", "status", at="id"),
@@ -147,6 +151,7 @@ class RequestViewSet(ProjectViewSet):
     done = performs(
         takes("message", "done", at="id"),
         operation_id="finish_message",
+        of="message",
         says="Say that a request is done, and what came of it.",
     )
 

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 
+from django.db.models import Exists, OuterRef
 from django.urls import reverse
 
 from ctxhub.console.needs.sources import (
@@ -23,7 +24,7 @@ from ctxhub.core.kit.caller import WRITE
 from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.kit.priority import Priority
 from ctxhub.core.text.plurals import counted
-from messaging.models import RequestState
+from messaging.models import Delivery, RequestState
 
 TEXT_SHOWN = 200
 
@@ -95,6 +96,12 @@ def read_owing(project_ids: Sequence[int], limit: int) -> list[Owing]:
         Owing(project_id, name, folded, message_id, priority, sql.read_time(due_at), *counts)
         for project_id, name, folded, message_id, priority, due_at, *counts in found
     ]
+
+
+def owes_overdue() -> Exists:
+    """Whether an agent owes an overdue acknowledgement."""
+    deliveries = Delivery.unscoped.filter(project=OuterRef("project"), folded=OuterRef("folded"))
+    return Exists(deliveries.filter(owed=True, acked_at=None, message__ack=True, message__ack_overdue=True))
 
 
 def overdue_of(project_id: int, folded: str, limit: int) -> list[tuple[int, int]]:

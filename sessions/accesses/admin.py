@@ -22,7 +22,9 @@ ACCESS_COLOURS = {"edited": "warning", "executed": "info"}
 
 @admin.register(Access)
 class AccessAdmin(FileRowsAdmin):
-    when_empty = "Agents note what they read and edit with session track."
+    when_empty = (
+        "What agents read and edited, file by file: they and their hooks note it with `session track`."
+    )
     list_display = ("when", "by", "what", "path", "within")
     row_parts = RowParts(title="path")
     list_filter = (ProjectFilter, AgentFilter, SessionFilter, ("access", ChoicesDropdownFilter))
@@ -49,7 +51,7 @@ class AccessAdmin(FileRowsAdmin):
 
 @admin.register(ResourceDependency)
 class DependencyAdmin(FileRowsAdmin):
-    when_empty = "Agents note which file needs which other one with session depend."
+    when_empty = "Which file needs which other one: agents note it with `session depend`."
     list_display = ("needs", "how", "needed", "strength", "since")
     list_filter = (ProjectFilter,)
     list_select_related = ("project", "source", "target")

@@ -25,7 +25,9 @@ def give_text(caller: Caller, briefing: Briefing) -> str:
 def _give(caller: Caller, briefing: Briefing, answer: BriefAnswer | str) -> None:
     items = items_of(briefing)
     give(caller, "brief", items, answer)
-    tally.behind(partial(texts_of, caller.project_id, [f"{item.kind}:{item.name}" for item in items]))
+    # Of a session a brief tells what it was about: nobody would have opened all its conversations for that.
+    refs = [f"{item.kind}:{item.name}" for item in items if item.kind != "session"]
+    tally.behind(partial(texts_of, caller.project_id, refs))
 
 
 def items_of(briefing: Briefing) -> Sequence[GivenItem]:

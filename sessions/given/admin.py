@@ -67,7 +67,9 @@ class BriefingAdmin(ProjectPagesAdmin):
     menu = Menu("Activity", "assignment")
     add_scope = change_scope = delete_scope = None
     why_missing = "Old ones are deleted."
-    when_empty = "Agents are given things by brief and get; what they were given is recorded a second later."
+    when_empty = (
+        "What agents were given by `brief`, `get` and `session restore`: recorded a second after each answer."
+    )
     project_pages = {"brief": "Brief now", "check": "Check", "given": "Known at a time"}
 
     list_display = ("when", "things", "how", "by", "cost", "within")

@@ -93,7 +93,8 @@ class SessionAdmin(NounAdmin):
     ref_kind = "session"
     read_template = "ctxhub/session.html"
     when_empty = (
-        "Agents save their work with session save, and continue it in a new window with session restore."
+        "Work that a new window can go on with: agents and hooks save it with `session save`, and"
+        " `session restore` continues it."
     )
     has_change_form = False
     add_scope = change_scope = None

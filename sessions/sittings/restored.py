@@ -11,6 +11,7 @@ from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.kit.listing import Listing
 from ctxhub.core.text.graphemes import is_tail
 from ctxhub.core.text.parts import CHARACTERS_PER_TOKEN
+from ctxhub.core.text.token_count import count_tokens
 from ctxhub.toolbox.dispatch import MAIL_TOKENS
 from sessions.sittings.contents import StoredConversation, StoredItem
 from sessions.sittings.queries import conversation_listing, item_listing
@@ -210,6 +211,17 @@ class _Packer:
                 break
             tokens = found
         return answer
+
+
+def whole_tokens(contents: Contents, answer: Mapping[str, Any]) -> int:
+    """What an answer would cost with the conversation whole of which it shows the end.
+
+    No other one is counted.
+    """
+    count = answer["included"].get("conversations", 0)
+    shown = [row[-1] for row in answer["conversations"]["rows"]] if count else []
+    whole = sum(each.tokens for each in contents.conversations[:count])
+    return int(answer["tokens"]) + max(0, whole - sum(map(count_tokens, shown)))
 
 
 def end_of(text: str, characters: int) -> str:

@@ -32,7 +32,7 @@ from sessions.sittings.contents import (
 from sessions.sittings.history import HISTORY, RESTORED
 from sessions.sittings.inputs import clean_budget, clean_present_files, clean_workspace
 from sessions.sittings.queries import WorkspaceState, get_session
-from sessions.sittings.restored import Contents, file_rows, pack
+from sessions.sittings.restored import Contents, file_rows, pack, whole_tokens
 from sessions.sittings.rows import SESSIONS, SHOWN, SavedWorkspace, SessionRow
 from sessions.sittings.services import clean_new_name
 from sessions.windows.calls import FoundSession, find_session
@@ -135,7 +135,7 @@ def restore_session(
     contents = _read_contents(parent, state, present, budget)
     answer = pack(contents, session=child.id, parent=parent.id, budget=budget)
     give(caller.in_session(child.id), "restore", [GivenItem("session", str(parent.id))], answer)
-    tally.behind(parent.token_count)
+    tally.behind(whole_tokens(contents, answer))
     return cast(RestoreAnswer, answer)
 
 

@@ -262,7 +262,7 @@ PAGES = [
         model=Context,
         more={"name": "Depots", "description": "What is known of evictions.", "stack": "redis"},
         cells="Depots|of evictions|redis|api|ada|just now|none yet",
-        shows="of evictions|blue|redis|None yet.",
+        shows="of evictions|blue|redis|None yet: agents add one",
         finds="q=depot q=eviction tag=API",
         hides="q=context:0",
         form={"name": "Sessions", "description": "Who is signed in.\r\nFor how long.", "stack": "django"}
@@ -366,7 +366,7 @@ PAGES = [
         model=Workflow,
         more={"name": "Code Refactoring Task", "metadata": {"team": "payments"}},
         cells="Code Refactoring Task|open|none yet|ada|just now",
-        shows="Code Refactoring Task|payments|It has no scratchpads yet.",
+        shows="Code Refactoring Task|payments|It has no scratchpads yet: agents write one",
         finds="q=refactor q=payments state=open state=nonsense",
         hides="q=workflow:0 state=closed",
         form={"name": "Release 3", "metadata": '{"keep": "never"}'},

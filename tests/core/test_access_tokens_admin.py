@@ -271,3 +271,41 @@ def test_who_has_a_token_hears_a_week_before_its_end(ada: Caller, apollo: Projec
     admin = member(apollo, ADMIN, "vera")
     assert told(admin) == ["The access token ci expires in 3 days"]
     assert told(member(apollo, VIEWER, "eve")) == []
+
+
+def acts(client: Client, row: AccessToken) -> list[str]:
+    """The buttons on the page of a token, within what a phone and the pane of the list show of it."""
+    page = client.get(reverse("admin:core_accesstoken_change", args=[row.pk])).content.decode()
+    main = page.partition("<main")[2]
+    return [name for name in ("Rotate", "Revoke") if f"/{row.pk}/{name.lower()}/" in main]
+
+
+def test_the_page_of_a_token_has_buttons_that_ask_first(admin: Client, apollo: Project) -> None:
+    row = create_token(project=apollo, name="ci").row
+    assert acts(admin, row) == ["Rotate", "Revoke"]
+    for act in ("rotate", "revoke"):
+        asked = admin.get(reverse(f"admin:core_accesstoken_{act}", args=[row.pk])).content.decode()
+        assert f"{act.capitalize()} " in asked
+        assert "</form>" in asked
+    admin.post(reverse("admin:core_accesstoken_revoke", args=[row.pk]), {})
+    row.refresh_from_db()
+    assert (row.revoked_at, row.replaced_by) == (None, None)
+    admin.post(reverse("admin:core_accesstoken_revoke", args=[row.pk]), {"confirmed": "yes"})
+    assert acts(admin, row) == []
+
+
+def test_a_token_that_was_replaced_can_only_be_revoked(apollo: Project) -> None:
+    client = member(apollo)
+    own(client)
+    row = AccessToken.unscoped.get()
+    assert acts(client, row) == ["Rotate", "Revoke"]
+    client.post(reverse("admin:core_accesstoken_rotate", args=[row.pk]), {"grace": "24h", "agent": ""})
+    assert acts(client, row) == ["Revoke"]
+
+
+def test_viewers_and_strangers_see_no_page_of_a_token_of_the_project(
+    apollo: Project, hermes: Project
+) -> None:
+    row = create_token(project=apollo, name="ci").row
+    for client in (member(apollo, VIEWER, "vera"), member(hermes, ADMIN, "stella")):
+        assert acts(client, row) == []

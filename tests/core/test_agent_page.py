@@ -99,8 +99,8 @@ def test_its_numbers_are_those_of_the_api(apollo: Project, ada_works: Agent) -> 
     assert used["total"].calls == sum(row["calls"] for row in listed) == 3
     assert [(one.name, one.tokens) for one in used["tools"]] == [("search", 1_200), ("decision", 40)]
     tokens, calls = (chart for _, chart in used["charts"])
-    assert [(area.name, area.total) for area in tokens.areas] == [("search", 1_200), ("decision", 40)]
-    assert sum(area.total for area in calls.areas) == 3
+    assert [(area.name, area.total) for area in tokens.series] == [("search", 1_200), ("decision", 40)]
+    assert sum(area.total for area in calls.series) == 3
     assert len(calls.columns) == 14
 
 
@@ -145,11 +145,11 @@ def test_an_agent_with_nothing_is_told_so(apollo: Project, ada: Caller) -> None:
     for said in (
         "It called nothing in the last 14 days.",
         "It holds no path now.",
-        "It has read and acknowledged everything.",
-        "Nothing was refused to it.",
-        "It neither wrote nor got a message.",
-        "It has had no session.",
-        "It was given nothing yet.",
+        "It has read and acknowledged everything: messages that wait",
+        "Nothing was refused to it: no lease",
+        "It neither wrote nor got a message with",
+        "It has had no session: <code",
+        "It was given nothing yet by",
     ):
         assert said in html
 

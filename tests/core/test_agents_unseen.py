@@ -123,5 +123,5 @@ def test_pages_say_that_it_was_never_seen(ada: Caller, apollo: Project) -> None:
     assert "never seen" in listed.content.decode()
     agent = Agent.objects.in_project(apollo).get(name="ghost")
     shown = page.get(f"/admin/core/agent/{agent.pk}/change/").content.decode()
-    assert "agent in apollo, never seen</p>" in shown.lower()
+    assert 'agent in apollo, <span class="ctx-is-never">never seen</span></p>' in shown.lower()
     assert "ghost" not in page.get("/admin/").content.decode()

@@ -98,6 +98,17 @@ def test_imports_are_listed(decided: Project, host: Client) -> None:
         assert "a stranger" not in shown
 
 
+def test_an_export_of_a_project_that_the_person_cannot_see_is_not_there(
+    apollo: Project, hermes: Project
+) -> None:
+    client = member(apollo, ADMIN, "vera")
+    for slug in ("hermes", "nowhere"):
+        answer = client.get(EXPORT, {"project": slug})
+        assert (answer.status_code, "attachment" in answer.get("Content-Disposition", "")) == (404, False)
+    assert client.get(EXPORT).status_code == 200
+    assert client.get(EXPORT, {"project": "apollo"}).status_code == 200
+
+
 @pytest.mark.parametrize("with_log", [False, True])
 def test_the_export_is_the_one_of_rest(
     decided: Project, host: Client, with_log: bool, tmp_path: Path

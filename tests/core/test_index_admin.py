@@ -1,6 +1,8 @@
 """The admin index, the event log and the agents."""
 
-from datetime import UTC, datetime, timedelta
+from collections import Counter
+from datetime import UTC, datetime, time, timedelta
+from zoneinfo import ZoneInfo
 
 import pytest
 import time_machine
@@ -9,6 +11,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
+from ctxhub.core.accounts.config import set_config
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Agent, Event, Project
@@ -17,6 +20,7 @@ from ctxhub.toolbox.dispatch import call
 from memory.decisions.services import delete_decision, deprecate_decision, set_decision
 from memory.models import Decision
 from tests.core.stale import change, write_rows
+from tests.hub import RestClient
 from tests.messaging.mail import send
 from tests.needs import owe
 from tests.people import ADMIN, VIEWER, member, person, signed_in, superuser
@@ -46,7 +50,7 @@ def test_the_index_counts_what_there_is(ada: Caller, ben: Caller, apollo: Projec
     deprecate_decision(caller=ben, key="key/001")
     set_decision(caller=ada, key="draft", value="?", status="draft")
     assert inventory(member(apollo)) == [
-        "2 agents active in the last hour",
+        "2 agents active in the last half hour",
         "5 events today",
         "2 decisions in force",
         "1 draft",
@@ -87,6 +91,24 @@ def test_the_chart_has_a_bar_for_each_day(ada: Caller, apollo: Project) -> None:
     page = member(apollo).get("/admin/")
     days = [day.events for day in page.context["days"]]
     assert (len(days), days[-1], days[-4], sum(days)) == (14, 1, 1, 2)
+    assert [day.is_partial for day in page.context["days"]] == [False] * 13 + [True]
+    assert " so far: 1" in page.content.decode()
+
+
+def test_the_days_are_those_of_the_api_in_the_time_zone_of_the_project(
+    ada: Caller, apollo: Project, ada_rest: RestClient
+) -> None:
+    set_config(caller=ada, values={"time_zone": "Asia/Kathmandu"})
+    decide(ada, 6)
+    for number, hours in enumerate((1, 7, 20, 30, 31, 70)):
+        Event.unscoped.filter(ref=f"decision:key/{number:03}").update(at=clock.now() - timedelta(hours=hours))
+    days = member(apollo).get("/admin/?project=apollo").context["days"]
+    zone = ZoneInfo("Asia/Kathmandu")
+    begin = datetime.combine(days[0].at, time(), zone).isoformat()
+    listed = ada_rest.get("activity/", since=begin, limit=200).body["items"]
+    by_day = Counter(datetime.fromisoformat(item["at"]).astimezone(zone).date() for item in listed)
+    assert {day.at: day.events for day in days if day.events} == by_day
+    assert len(by_day) > 2
 
 
 def test_the_queries_of_the_index_do_not_grow_with_rows(ada: Caller, apollo: Project) -> None:

@@ -163,7 +163,7 @@ def test_a_ref_of_another_project_is_not_found(cy_rest: RestClient, apollo: Proj
     for operation in WITH_AN_ID:
         by_id, by_ref = (send(cy_rest, operation, names, ids) for names in (ids, refs(ids)))
         assert (by_ref.status, by_ref.body) == (by_id.status, by_id.body), operation
-        assert by_ref.status == 404 or by_ref.body == {"marked": 0} or by_ref.body["items"] == [], operation
+        assert by_ref.status == 404 or by_ref.body.get("marked") == 0 or by_ref.body["items"] == [], operation
     assert dump_written(apollo) == before
 
 

@@ -59,7 +59,7 @@ REFUSED = {
     r"exclude one another|and not both|told (both|neither)|Give ids|needs key": "one of several",
     r"^ordering (names|takes) ": "a field is named once, up or down",
     r"read one version": "lines and tail need version",
-    r"(section|line) must be given": "each mode needs other arguments",
+    r"(section|line) must be given|^mode \w+ does not go with": "each mode needs other arguments",
     r"One agent speaks|expected_version and If-Match differ": "header, query and body must agree",
     r"lies in the past|is your own|cannot be related to itself|has no heading": "depends on what is stored",
     r"a file does not depend on itself": "source and target differ",

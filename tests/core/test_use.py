@@ -83,7 +83,7 @@ def test_the_agent_who_speaks_is_counted(ada: Caller) -> None:
     assert (row["agent"], row["calls"]) == ("eve", 1)
 
 
-def test_what_stands_behind_a_search_a_digest_and_a_brief_is_counted_whole(ada: Caller) -> None:
+def test_what_a_digest_and_a_brief_show_a_part_of_is_counted_whole(ada: Caller) -> None:
     text = "Tokens of sessions expire after fifteen minutes. " * 60
     over_mcp(ada, "decision", action="set", key="auth/expiry", value=text)
     over_mcp(ada, "search", query="sessions expire")
@@ -92,19 +92,29 @@ def test_what_stands_behind_a_search_a_digest_and_a_brief_is_counted_whole(ada: 
     over_mcp(ada, "brief", task="sessions expire", budget_tokens=200)
     found = {row["operation"]: row for row in rows(ada, by=["operation"])}
     least = count_tokens(text)
-    assert found["search"]["tokens"] < 150 < least <= found["search"]["whole_tokens"] < 2 * least
+    # Nobody knows which hits would have been opened.
+    assert found["search"]["tokens"] == found["search"]["whole_tokens"] < 150
     assert found["brief"]["tokens"] < 300 < least <= found["brief"]["whole_tokens"] < 2 * least
     # One digest saves, the other get shows all.
     assert least < found["get"]["tokens"] < found["get"]["whole_tokens"] < 3 * least
     assert found["decision.set"]["whole_tokens"] == found["decision.set"]["tokens"]
 
 
-def test_a_restored_session_is_counted_whole(ada: Caller) -> None:
-    over_mcp(ada, "session", action="save", conversation="We agreed on mutual TLS for billing. " * 300)
-    over_mcp(ada, "session", action="restore", budget_tokens=200)
+def test_of_a_restored_session_the_conversation_that_is_shown_is_counted_whole(ada: Caller) -> None:
+    old, last = "We spoke of many other things. " * 900, "We agreed on mutual TLS for billing. " * 300
+    for conversation in (old, last):
+        over_mcp(ada, "session", action="save", session="one", conversation=conversation)
+    over_mcp(ada, "session", action="restore", session="one", budget_tokens=200)
     found = {row["operation"]: row for row in rows(ada, by=["operation"])}["session.restore"]
     assert found["tokens"] <= 200
-    assert found["whole_tokens"] > 1_000
+    assert count_tokens(last) <= found["whole_tokens"] <= count_tokens(last) + 200
+
+
+def test_a_session_that_a_brief_names_is_not_counted_whole(ada: Caller) -> None:
+    over_mcp(ada, "session", action="save", conversation="We agreed on mutual TLS for billing. " * 300)
+    over_mcp(ada, "brief", task="mutual TLS for billing", budget_tokens=500)
+    found = {row["operation"]: row for row in rows(ada, by=["operation"])}["brief"]
+    assert found["whole_tokens"] < 1_000
 
 
 def test_agents_tell_their_calls_of_24_hours(ada: Caller, time: Any) -> None:

@@ -4,14 +4,17 @@ import json
 import re
 from datetime import UTC, datetime, timedelta
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pytest
 import time_machine
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
+from django.utils.dateparse import parse_datetime
 
-from ctxhub.console.graphs.stacked_chart import Series, stacked_chart
+from ctxhub.console.graphs.stacked_chart import Series, StackedChart, stacked_chart
+from ctxhub.core.accounts.config import set_config
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Event, Project
 from ctxhub.core.use.queries import list_use
@@ -21,6 +24,7 @@ from memory.decisions.services import deprecate_decision, set_decision
 from memory.memories.services import add_memory
 from memory.models import Decision
 from memory.statistics.trends import list_trends
+from tests.hub import RestClient
 from tests.marks import unmarked
 from tests.people import VIEWER, member
 
@@ -93,6 +97,8 @@ def test_its_figures_are_those_of_the_api(apollo: Project, client: Client) -> No
     assert table(html, "expensive")["search"] == [700, 600, 2]
     assert "<strong>1,240</strong> tokens answered" in html
     assert "cost 2.6 times as much" in html
+    assert html.count('href="#how-saved"') == 3
+    assert html.count('id="how-saved"><summary>How this is computed</summary>') == 1
     assert re.search(r'href="/admin/core/agent/\d+/change/">ada</a>', unmarked(html))
     assert ">ben</th>" in html  # Counting registers nobody.
 
@@ -101,21 +107,72 @@ def test_the_chart_has_each_day_and_names_the_tools(apollo: Project, client: Cli
     use(apollo, "ada", "search", 500, ago=timedelta(days=2))
     use(apollo, "ada", "decision.get", 100)
     chart = page(client).context["chart"]
-    assert [(area.name, area.total) for area in chart.areas] == [("search", 500), ("decision", 100)]
+    assert [(area.name, area.total) for area in chart.series] == [("search", 500), ("decision", 100)]
     assert [column.title for column in chart.columns][-3:] == [
         "22 Nov: 500 tokens",
         "23 Nov: 0 tokens",
-        "24 Nov: 100 tokens",
+        "24 Nov so far: 100 tokens",
     ]
+    assert chart.columns[0].title == "17 Nov from 12:00: 0 tokens"
+    assert chart.partial == ["17 Nov from 12:00", "24 Nov so far"]
+    assert (chart.series[0].partial_path, chart.series[1].path) == ("", "")
+    assert chart.series[1].partial_path.startswith("M")
     assert len(chart.columns) == 8
     hours = page(client, last="24h").context["chart"]
     assert len(hours.columns) == 25
     rows = page(client).context["chart"].rows
     assert [(row.name, row.values, row.total) for row in rows if row.total] == [
         ("22 Nov", [500, 0], 500),
-        ("24 Nov", [0, 100], 100),
+        ("24 Nov so far", [0, 100], 100),
     ]
-    assert hours.columns[-1].title == "12:00: 100 tokens"
+    assert hours.columns[-1].title == "12:00 so far: 100 tokens"
+
+
+def day_of(at: str, zone: ZoneInfo) -> str:
+    moment = parse_datetime(at)
+    assert moment
+    return f"{moment.astimezone(zone):%d %b}"
+
+
+def heights(chart: StackedChart) -> list[int]:
+    """The values of the bars as they are drawn, one series over the other, from left to right."""
+    top = max(row.total for row in chart.rows) / (chart.bottom - min(_heads(chart)))
+    drawn: dict[float, float] = {}
+    for one in chart.series:
+        for x, foot, head in re.findall(r"M([\d.]+) ([\d.]+)V([\d.]+)h", one.path + one.partial_path):
+            drawn[float(x)] = drawn.get(float(x), 0) + float(foot) - float(head)
+    return [round(top * height) for _, height in sorted(drawn.items())]
+
+
+def _heads(chart: StackedChart) -> list[float]:
+    paths = "".join(one.path + one.partial_path for one in chart.series)
+    return [float(head) for head in re.findall(r"V([\d.]+)h", paths)]
+
+
+def test_the_bars_are_the_days_of_the_api_in_the_time_zone_of_the_project(
+    apollo: Project, ada: Caller, client: Client, ada_rest: RestClient
+) -> None:
+    set_config(caller=ada, values={"time_zone": "Asia/Kathmandu"})
+    for hours in (1, 5, 9, 30, 31, 55, 100):
+        use(apollo, "ada", "search", 100 * hours, ago=timedelta(hours=hours))
+        use(apollo, "ada", "decision.get", 1_000, ago=timedelta(hours=hours))
+    chart = page(client).context["chart"]
+    with time_machine.travel(NOON, tick=False):
+        listed = ada_rest.get("use/", since="7d", bucket="day").body["items"]
+    zone = ZoneInfo("Asia/Kathmandu")
+    days = {day_of(item["at"], zone): item["tokens"] for item in listed}
+    assert {row.name[:6]: row.total for row in chart.rows if row.total} == days
+    assert len(days) == 4
+    # A pixel is some tokens.
+    assert heights(chart) == pytest.approx(list(days.values())[::-1], abs=30)
+
+
+def test_a_period_of_the_past_says_of_which_part_of_a_day_it_is(apollo: Project, client: Client) -> None:
+    use(apollo, "ada", "search", 500, ago=timedelta(days=2))
+    chart = page(client, **{"from": "2026-11-20T00:00", "to": "2026-11-23T09:30"}).context["chart"]
+    assert chart.partial == ["23 Nov until 10:00"]
+    whole = page(client, **{"from": "2026-11-20T00:00", "to": "2026-11-23T00:00"}).context["chart"]
+    assert whole.partial == []
 
 
 def test_what_is_unknown_and_what_nobody_was_given(ada: Caller, client: Client) -> None:
@@ -225,7 +282,7 @@ def test_strangers_see_nothing(hermes: Project, apollo: Project) -> None:
 
 def test_a_chart_of_one_column_and_of_nothing() -> None:
     one = stacked_chart(["now"], [Series("a", [5]), Series("b", [15])], "tokens")
-    assert [area.total for area in one.areas] == [5, 15]
+    assert [area.total for area in one.series] == [5, 15]
     assert one.columns[0].title == "now: 20 tokens (a 5, b 15)"
     assert [level.text for level in one.levels] == ["0", "5", "10", "15", "20"]
     nothing = stacked_chart(["a", "b"], [Series("a", [0, 0])], "tokens")

@@ -1,5 +1,6 @@
 """Constraints in the admin: paths as they are typed, deactivating and activating, categories and tags."""
 
+import re
 from typing import Any
 
 import pytest
@@ -8,8 +9,9 @@ from django.urls import reverse
 
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Category, Event, Membership, Project
+from ctxhub.toolbox.dispatch import call
 from memory.constraints.services import add_constraint, deactivate_constraint
-from memory.models import Constraint, ConstraintStatus
+from memory.models import Constraint, ConstraintStatus, Decision
 from tests.people import ADMIN, MEMBER, VIEWER, member, person, signed_in, superuser
 
 pytestmark = pytest.mark.usefixtures("index_is_kept")
@@ -215,3 +217,48 @@ def test_a_tag_links_to_decisions_and_to_constraints(client: Client, constraint:
     text = client.get(f"{reverse('admin:core_tag_changelist')}?q=security").content.decode()
     assert "1 among" in text
     assert f'href="{LIST}?project=apollo&amp;tag=security">constraints</a>' in text
+
+
+# -- What it is called -----------------------------------------------------------------------------
+
+LONG = "No request waits for a lock of the database. " * 20
+
+
+def test_a_constraint_is_called_by_its_text(client: Client, constraint: Constraint, ada: Caller) -> None:
+    page = client.get(page_of(constraint)).content.decode()
+    assert f"<title> constraint {TEXT} | " in " ".join(page.split())
+    assert f'<h2 class="ctx-title ctx-plain"><bdi>{TEXT}</bdi></h2>' in page
+    assert "What must hold" not in page, "the heading says it"
+    breadcrumbs = re.sub(r"<.*?>", " ", page.partition("<main")[0])
+    assert TEXT in breadcrumbs
+    assert f"Constraint {constraint.pk}" not in page
+
+
+def test_a_long_text_is_cut_in_the_title_alone(client: Client, ada: Caller) -> None:
+    made = add_constraint(caller=ada, category="speed", text=f"First\n{LONG}")["id"]
+    page = client.get(f"{LIST}{made}/").content.decode()
+    [heading] = re.findall(r'<h2 class="ctx-title ctx-plain"><bdi>(.*?)</bdi>', page)
+    assert heading.startswith("First No request waits")
+    assert (heading[-1], len(heading) <= 121) == ("…", True)
+    assert "What must hold" in page
+    assert LONG.strip() in page
+
+
+@pytest.mark.parametrize("url", ["/admin/search/?q=token", "/admin/palette/?q=token"])
+def test_a_hit_is_called_by_the_text_of_the_constraint(
+    client: Client, constraint: Constraint, url: str
+) -> None:
+    page = client.get(url).content.decode()
+    [link] = re.findall(rf'<a [^>]*href="{page_of(constraint)}".*?</a>', page, re.DOTALL)
+    assert TEXT in re.sub(r"<.*?>", "", link)
+
+
+def test_what_links_to_a_constraint_names_its_text(
+    client: Client, constraint: Constraint, ada: Caller
+) -> None:
+    call(ada, "decision", {"key": "api/auth", "value": "JWT"})
+    ends = {"source": "decision:api/auth", "target": constraint.ref}
+    call(ada, "memory", {"action": "relate", **ends})
+    decision = Decision.objects.in_project(ada.project).get()
+    page = client.get(f"/admin/memory/decision/{decision.pk}/").content.decode()
+    assert f'href="{page_of(constraint)}#links">{TEXT}</a>' in page

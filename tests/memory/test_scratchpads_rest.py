@@ -208,3 +208,15 @@ def test_an_unknown_id_answers_404(ada_rest: RestClient, unknown: str) -> None:
 
 
 # -- Rights and requests ---------------------------------------------------------------------------
+
+
+def test_each_write_of_a_pad_answers_its_names(ada_rest: RestClient) -> None:
+    row_id = pad(ada_rest, "first")
+    answers = [
+        ada_rest.post(f"scratchpads/{row_id}/append/", {"content": "b"}),
+        ada_rest.patch(f"scratchpads/{row_id}/", {"content": "c"}),
+        ada_rest.post(f"scratchpads/{row_id}/revisions/1/restore/", {}),
+        ada_rest.post(f"scratchpads/scratchpad:{row_id}/append/", {"content": "b"}),
+    ]
+    names = {"id": row_id, "ref": f"scratchpad:{row_id}"}
+    assert [{name: answer.body[name] for name in names} for answer in answers] == [names] * 4

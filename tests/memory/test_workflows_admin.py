@@ -106,7 +106,7 @@ def test_a_workflow_without_a_name_is_shown_by_its_id(client: Client, ada: Calle
     made = create_workflow(caller=ada)["workflow_id"]
     text = client.get(f"{LIST}{made}/").content.decode()
     assert f"workflow {made}" in text
-    assert "It has no scratchpads yet." in text
+    assert "It has no scratchpads yet: agents write one" in text
 
 
 # -- Closing and reopening -------------------------------------------------------------------------

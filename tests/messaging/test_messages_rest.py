@@ -5,8 +5,10 @@ from typing import Any
 import pytest
 
 from ctxhub.core.accounts.access_tokens import create_token
+from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Project
 from tests.hub import LiveHub, Reply, RestClient
+from tests.messaging.mail import known, send
 
 
 def sent(client: RestClient, text: str = "hello", **rest: Any) -> int:
@@ -32,7 +34,7 @@ def test_one_agent_sends_a_request_and_another_finishes_it(
     [item] = ben_rest.get("messages/").body["items"]
     assert {name: item[name] for name in fields} == fields
     assert (item["id"], item["from"], item["thread"]) == (first, "ada", first)
-    assert ben_rest.post(f"messages/{first}/ack/").body == {"acked": 1}
+    assert ben_rest.post(f"messages/{first}/ack/").body["acked"] == 1
     assert ben_rest.post(f"messages/{first}/claim/", {"minutes": 5}).body["claimed"]["by"] == "ben"
     assert ben_rest.post("messages/", {"text": "Done.", "reply_to": first}).body["to"] == ["ada"]
     done = ben_rest.post(f"messages/{first}/done/", {"result_refs": [f"message:{first}"]})
@@ -71,7 +73,7 @@ def test_each_parameter_of_the_inbox_narrows_it(
 ) -> None:
     sent(ada_rest, "a", to=["ben"], priority="high")
     sent(ada_rest, "b", to=["ben"], type="request")
-    assert ben_rest.post(f"messages/{sent(ada_rest, 'read', to=['ben'])}/read/").body == {"marked": 1}
+    assert ben_rest.post(f"messages/{sent(ada_rest, 'read', to=['ben'])}/read/").body["marked"] == 1
     assert set(inbox(ben_rest, **query)) == expected
 
 
@@ -145,3 +147,13 @@ def test_a_single_name_need_not_be_a_list(ada_rest: RestClient, ben_rest: RestCl
     batch = {"items": [{"text": "In a batch.", "to": "ben"}]}
     assert ada_rest.post("messages/batch/", batch).body["results"][0]["to"] == ["ben"]
     assert len(ben_rest.get("messages/").body["items"]) == 2
+
+
+def test_each_act_on_a_message_answers_its_names(ada: Caller, ben: Caller, ben_rest: RestClient) -> None:
+    known(ben)
+    row_id = send(ada, "Look.", to=["ben"], type="request", ack=True)
+    names = {"id": row_id, "ref": f"message:{row_id}"}
+    for act in ("read", "ack", "done"):
+        body = ben_rest.post(f"messages/{row_id}/{act}/", {}).body
+        assert {name: body.get(name) for name in names} == names, act
+    assert ben_rest.post("messages/read/", {"all": True}).body == {"marked": 0}

@@ -11,6 +11,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
+from ctxhub.console.silence import Presence
 from ctxhub.core.accounts.live_sessions import note_session
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import Caller
@@ -79,7 +80,7 @@ def test_a_row_tells_holder_mode_end_and_silence(client: Client, ada: Caller, be
     shared = lease_at(NOON - 10 * MINUTE, ben, "docs/**", "lib/a.py", minutes=25, exclusive=False)
     page = shown(client)
     row = row_of(page, silent)
-    assert text_of(row) == "src/api/** ada silent, last seen 40 minutes ago; ends in 20 minutes"
+    assert text_of(row) == "src/api/** ada silent; last heard of 40 minutes ago; ends in 20 minutes"
     assert 'class="ctx-hold-silent"' in row
     rows = rows_of(page, shared)
     assert [text_of(row) for row in rows] == [
@@ -134,7 +135,7 @@ def test_refused_attempts_are_marks_that_lead_to_the_refusals(
 def tree_of(*leases: Sequence[str]) -> list[str]:
     """The lines of the tree of leases with these paths, indented."""
 
-    held = [Held(Lease(pk=n), paths, NOON, True, False, 0, ()) for n, paths in enumerate(leases)]
+    held = [Held(Lease(pk=n), paths, NOON, True, Presence.ACTIVE, 0, ()) for n, paths in enumerate(leases)]
     lines, depth = [], 0
     for line in fold(held)[0]:
         depth -= line.is_end
@@ -319,15 +320,18 @@ def test_each_session_is_a_lane(client: Client, ada: Caller, ben: Caller) -> Non
     assert 'title="claude-1a2b"' in row_of(page, one)
 
 
-def test_a_session_is_silent_after_a_quarter_of_an_hour(client: Client, ada: Caller) -> None:
-    quiet = lease_at(NOON - 20 * MINUTE, ada.in_session("claude-1a2b"), "src/a.py")
-    heard = lease_at(NOON - 20 * MINUTE, ada.in_session("claude-9z"), "src/b.py")
+def test_a_session_is_silent_after_half_an_hour(client: Client, ada: Caller) -> None:
+    quiet = lease_at(NOON - 31 * MINUTE, ada.in_session("claude-1a2b"), "src/a.py")
+    young = lease_at(NOON - 29 * MINUTE, ada.in_session("claude-3c"), "src/c.py")
+    heard = lease_at(NOON - 35 * MINUTE, ada.in_session("claude-9z"), "src/b.py")
     with time_machine.travel(NOON - 5 * MINUTE, tick=False), write_transaction(ada.project_id):
         note_session(ada.in_session("claude-9z/part"), clock.now())
     with time_machine.travel(NOON, tick=False):
-        page = shown(client)
-    assert "silent, last seen 20 minutes ago" in text_of(row_of(page, quiet))
-    assert "silent" not in text_of(row_of(page, heard))
+        page, narrow = shown(client), shown(client, show="silent")
+        listed = client.get(LIST, {"state": "silent"}).context["cl"].result_list
+    assert "silent; last heard of 31 minutes ago" in text_of(row_of(page, quiet))
+    assert "silent" not in text_of(row_of(page, heard) + row_of(page, young))
+    assert drawn(narrow) == {lease.pk for lease in listed} == {quiet}
 
 
 @time_machine.travel(NOON, tick=False)

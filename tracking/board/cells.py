@@ -6,6 +6,7 @@ from django.urls import reverse
 from django.utils.html import conditional_escape, format_html
 from django.utils.safestring import SafeString, mark_safe
 
+from ctxhub.console.silence import Presence
 from ctxhub.console.urls import list_url
 from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.models import Project
@@ -59,13 +60,15 @@ def _lease(held: Held, axis: Axis, project: Project, may_release: bool) -> SafeS
 
 def _folder(line: Line, axis: Axis) -> SafeString:
     stripes = [stripe for held in line.leases if (stripe := axis.stripe(held))]
-    silent = sum(held.is_silent for held in line.leases)
+    silent = [held for held in line.leases if held.is_silent]
     refused = sum(held.refused for held in line.leases)
     return format_html(
         '{}<span class="ctx-holder ctx-quiet">{}{}{}</span>',
         _track(axis.merged(stripes), [], FOLDER_BAR),
         counted(len(line.leases), "leases"),
-        format_html(', <span class="ctx-late">{} silent</span>', silent) if silent else "",
+        format_html(', <span class="ctx-is-{}">{} silent</span>', _most_urgent(silent), len(silent))
+        if silent
+        else "",
         f", refused {often(refused)}" if refused else "",
     )
 
@@ -89,20 +92,28 @@ def _track(stripes: Sequence[Stripe], crosses: Sequence[Cross], place: tuple[int
 def _detail(held: Held, project: Project) -> SafeString:
     """Who holds the lease and until when, and how often others were refused."""
     lease = held.lease
-    silent = '<span class="ctx-late">silent, last seen {};</span>'
     return format_html(
         '{} {} {} <span class="ctx-quiet">{} {}{}{}</span> {}',
         named_link(
             "ctx-actor ctx-agent", lease.agent.name, lease.agent_id, cut(lease.agent.name, NAME_CHARACTERS)
         ),
         _session(lease.session) if lease.session else "",
-        format_html(silent, moment(held.heard_at)) if held.is_silent else "",
+        _silence(held) if held.is_silent else "",
         "ends" if held.is_live else "ended",
         moment(held.end),
         "" if lease.exclusive else ", shared",
         f", {len(held.paths)} paths" if len(held.paths) > 1 else "",
         _refused(held, project),
     )
+
+
+def _silence(held: Held) -> SafeString:
+    said = '<span class="ctx-is-{}">{}; last heard of {};</span>'
+    return format_html(said, held.role, held.presence, moment(held.heard_at))
+
+
+def _most_urgent(silent: Sequence[Held]) -> str:
+    return max((held.presence for held in silent), key=(Presence.AWAITED).__eq__).role
 
 
 def _session(name: str) -> SafeString:

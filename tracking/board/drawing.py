@@ -85,8 +85,8 @@ class Axis:
                 merged[-1] = Stripe(last.x, max(last.width, round(x + width - last.x, 2)), role)
             else:
                 merged.append(Stripe(x, width, role))
-        # Leases of silent holders lie over the others.
-        return sorted(merged, key=lambda each: each.role == "silent")
+        # Leases of silent holders lie over the others, and over those the ones that others wait for.
+        return sorted(merged, key=lambda each: (each.role == "awaited", each.role == "silent"))
 
 
 def _title(found: Sequence[tuple[str, int]]) -> str:

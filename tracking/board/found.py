@@ -7,12 +7,12 @@ from datetime import datetime
 from django.db.models import QuerySet, Sum
 from django.db.models.functions import Coalesce
 
+from ctxhub.console.silence import Presence
 from ctxhub.console.timeline.periods import Period
-from ctxhub.core.accounts.speakers import Heard, heard_of_agents
 from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.models import Project
 from ctxhub.core.refusals.queries import refusals_between
-from tracking.leases.silence import is_lease_silent, last_heard
+from tracking.leases.silence import heard_at, presence_of_holder, with_silence
 from tracking.models import Lease
 
 LIVE_SHOWN, ENDED_SHOWN = 500, 100
@@ -40,7 +40,7 @@ class Held:
     paths: Sequence[str]
     end: datetime
     is_live: bool
-    is_silent: bool
+    presence: Presence
     refused: int
     refusals: Sequence[Refused]
     heard_at: datetime | None = None
@@ -50,7 +50,11 @@ class Held:
         """Its CSS class."""
         if not self.is_live:
             return "ended"
-        return "silent" if self.is_silent else "live"
+        return self.presence.role if self.is_silent else "live"
+
+    @property
+    def is_silent(self) -> bool:
+        return self.is_live and self.presence.is_silent
 
 
 @frozen
@@ -73,7 +77,6 @@ def find_leases(project: Project, period: Period, now: datetime) -> FoundLeases:
     live_shown = list(_with_paths(live.order_by("expires_at", "pk"))[:LIVE_SHOWN])
     ended_shown = list(_with_paths(ended.order_by("-end", "-pk"))[:ENDED_SHOWN])
     shown = [lease.ref for lease in (*live_shown, *ended_shown)]
-    heard = _heard(project, live_shown, now)
     counts, refusals = _refusals(project, period, shown) if shown else ({}, {})
 
     def held(lease: Lease) -> Held:
@@ -83,10 +86,10 @@ def find_leases(project: Project, period: Period, now: datetime) -> FoundLeases:
             sorted(path.pattern for path in lease.paths.all()),
             lease.released_at or lease.expires_at,
             is_live,
-            is_live and is_lease_silent(lease, heard.get(lease.agent.folded), now),
+            presence_of_holder(lease),
             counts.get(lease.ref, 0),
             refusals.get(lease.ref, ()),
-            last_heard(lease, heard.get(lease.agent.folded)),
+            heard_at(lease),
         )
 
     return FoundLeases(
@@ -97,13 +100,8 @@ def find_leases(project: Project, period: Period, now: datetime) -> FoundLeases:
     )
 
 
-def _heard(project: Project, leases: Sequence[Lease], now: datetime) -> Mapping[str, Heard]:
-    agents = sorted({lease.agent.folded for lease in leases if lease.session})
-    return heard_of_agents(project.pk, agents, now) if agents else {}
-
-
 def _with_paths(leases: QuerySet[Lease]) -> QuerySet[Lease]:
-    return leases.select_related("agent").prefetch_related("paths")
+    return with_silence(leases).select_related("agent").prefetch_related("paths")
 
 
 def _left_out(leases: QuerySet[Lease], shown: Sequence[Lease], most: int) -> int:

@@ -22,7 +22,7 @@ CHANGE_COLOURS = {"created": "success", "modified": "info", "deleted": "danger"}
 class FileChangeAdmin(FileRowsAdmin, LoggedAdmin):
     menu = Menu("Activity", "edit_document")
     ref_kind = "change"
-    when_empty = "Agents record what they did to files with file record."
+    when_empty = "What agents did to files, and why: they and their hooks record it with `file record`."
 
     list_display = ("when", "by", "what", "file", "layer", "begins")
     row_parts = RowParts(title="file", text="begins")

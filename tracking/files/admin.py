@@ -63,7 +63,9 @@ class ResourceAdmin(NounAdmin):
     refs_are_numbers = False
     ref_field = "path"
     read_template = "ctxhub/file.html"
-    when_empty = "Agents add them with file record, session track and session save."
+    when_empty = (
+        "Every file that somebody named: it comes with `file record`, `session track` or `session save`."
+    )
     has_change_form = False
     add_scope = delete_scope = None
 

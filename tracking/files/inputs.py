@@ -21,7 +21,7 @@ AtLeastNone = About(schema={"minimum": 0})
 TypeWord = Annotated[
     Word,
     Says("code|documentation|data|research|generated", in_description=False),
-    About("Left out: by the extension, or as it was."),
+    About("Left out: by the name of the file, or as it was."),
 ]
 Mark = Annotated[Number, About("Your own mark of it.", {"minimum": 0, "maximum": MOST_IMPORTANCE})]
 Hash = Annotated[str, About("Left out: the SHA-256 of the content.", {"maxLength": HASH_LENGTH})]

@@ -9,40 +9,10 @@ from django.utils import timezone
 from ctxhub.core.kit.lengths import PATH_LENGTH
 from ctxhub.core.kit.models import PathField, ProjectRow, saved_with
 from ctxhub.core.text.path_case import fold_path
+from tracking.files.types import ResourceType as ResourceType
+from tracking.files.types import type_of_path as type_of_path
 
 HASH_LENGTH = 200
-
-
-class ResourceType(models.IntegerChoices):
-    CODE = 1, "code"
-    DOCUMENTATION = 2, "documentation"
-    DATA = 3, "data"
-    RESEARCH = 4, "research"
-    GENERATED = 5, "generated"
-
-
-# The last suffix of a file name, without its dot; any other file is documentation.
-SUFFIXES = {
-    ResourceType.CODE: (
-        "py pyi js jsx mjs cjs ts tsx vue svelte java kt kts scala go rs rb php c h cc cpp cxx hpp cs fs"
-        " swift m mm sh bash zsh fish ps1 bat pl pm lua dart ex exs erl hs clj cljs groovy sql css scss sass"
-        " less html htm proto graphql tf nix zig jl vb asm s makefile dockerfile"
-    ),
-    ResourceType.DATA: (
-        "json jsonl ndjson yaml yml toml ini cfg conf env csv tsv xml parquet avro db sqlite sqlite3"
-    ),
-    ResourceType.RESEARCH: "bib tex ipynb r rmd mat",
-    ResourceType.GENERATED: "map lock pyc pyo class o so dll exe wasm min.js min.css",
-}
-TYPE_OF_SUFFIX = {suffix: kind for kind, suffixes in SUFFIXES.items() for suffix in suffixes.split()}
-
-
-def type_of_path(path: str) -> ResourceType:
-    """The type of a file by its extension; documentation if that is unknown."""
-    name = path.rpartition("/")[2].lower()
-    stem, _, suffix = name.rpartition(".")
-    longer = f"{stem.rpartition('.')[2]}.{suffix}"
-    return TYPE_OF_SUFFIX.get(longer) or TYPE_OF_SUFFIX.get(suffix) or ResourceType.DOCUMENTATION
 
 
 class AccessKind(models.IntegerChoices):

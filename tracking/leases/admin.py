@@ -24,6 +24,7 @@ from ctxhub.console.project_pages import ProjectPagesAdmin
 from ctxhub.console.refusals import refused_line
 from ctxhub.console.rows.row_view import RowParts
 from ctxhub.console.service_form import sentence
+from ctxhub.console.silence import COLOURS
 from ctxhub.console.unfold_compat import DropdownFilter, action
 from ctxhub.console.urls import next_url
 from ctxhub.core.kit import clock
@@ -33,13 +34,13 @@ from ctxhub.core.kit.inputs import read_id
 from ctxhub.core.models import Project
 from ctxhub.core.templatetags.moments import ago, moment
 from tracking.board.page import board_context
-from tracking.leases.queries import SILENT_AFTER, is_silent
 from tracking.leases.release_button import release_button
 from tracking.leases.services import release_by_force
+from tracking.leases.silence import presence_of_holder, silent_leases, with_silence
 from tracking.models import Lease
 
-# A lease is shown as silent if it is live and its holder is silent.
-STATE_COLOURS = {"live": "success", "silent": "danger", "expired": "warning", "released": "info"}
+STATES = ("live", "silent", "expired", "released")
+STATE_COLOURS = {**COLOURS, "live": "success", "expired": "info", "released": "info"}
 
 
 class ReleaseForm(forms.Form):
@@ -55,15 +56,14 @@ class StateFilter(DropdownFilter):
     title = parameter_name = "state"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        return [(state, state) for state in STATE_COLOURS]
+        return [(state, state) for state in STATES]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
         now = clock.now()
         live = Q(released_at=None, expires_at__gt=now)
-        seen = Q(agent__last_seen_at__gte=now - SILENT_AFTER)
         states = {
             "live": live,
-            "silent": live & ~seen,
+            "silent": Q(pk__in=silent_leases().values("pk")),
             "expired": Q(released_at=None, expires_at__lte=now),
             "released": Q(released_at__isnull=False),
         }
@@ -75,7 +75,7 @@ class LeaseAdmin(ProjectPagesAdmin, LoggedAdmin):
     menu = Menu("Activity", "lock_clock")
     project_pages = {"board": "Board"}
     ref_kind = "lease"
-    when_empty = "Agents reserve the paths that they work on with file lease."
+    when_empty = "Paths that agents reserve while they work on them, with `file lease`."
     add_scope = change_scope = delete_scope = None
 
     list_display = ("patterns", "holder", "in_session", "mode", "state", "left", "why", "taken")
@@ -105,7 +105,7 @@ class LeaseAdmin(ProjectPagesAdmin, LoggedAdmin):
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Lease]:
         rows: QuerySet[Lease] = super().get_queryset(request)
-        return rows.prefetch_related("paths")
+        return with_silence(rows).prefetch_related("paths")
 
     # -- Pages -------------------------------------------------------------------------------------
 
@@ -159,9 +159,9 @@ class LeaseAdmin(ProjectPagesAdmin, LoggedAdmin):
 
     @display(description="State", label=STATE_COLOURS)
     def state(self, lease: Lease) -> str:
-        now = clock.now()
-        state = lease.state(now)
-        return "silent" if state == "live" and is_silent(lease.agent.last_seen_at, now) else state
+        """That of the holder, if the lease is live and the holder is silent."""
+        state, of_holder = lease.state(clock.now()), presence_of_holder(lease)
+        return str(of_holder) if state == "live" and of_holder.is_silent else state
 
     @display(description="Ends", ordering="expires_at")
     def left(self, lease: Lease) -> SafeString | str:

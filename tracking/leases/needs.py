@@ -2,9 +2,10 @@
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 
-from django.db.models import Min
+from django.db.models import Count, Min, OuterRef, Subquery, Sum
+from django.db.models.functions import Coalesce
 
 from ctxhub.console.needs.sources import (
     SHOWN,
@@ -19,14 +20,15 @@ from ctxhub.console.needs.sources import (
     Reader,
     Since,
 )
+from ctxhub.console.silence import presence
 from ctxhub.core.kit import clock, sql
 from ctxhub.core.kit.caller import ADMIN
 from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.kit.priority import Priority
+from ctxhub.core.models import Refusal
 from ctxhub.core.text.plurals import counted, often
 from tracking.leases.granting import MOST_LIVE
-from tracking.leases.queries import SILENT_AFTER
-from tracking.models import Lease
+from tracking.leases.silence import own_ref, silent_leases
 
 # Live leases of some projects. The first condition is said as in the index tracking_lease_live.
 _LIVE = "l.released_at IS NULL AND l.expires_at > %s AND {among}"
@@ -34,7 +36,7 @@ _LIVE = "l.released_at IS NULL AND l.expires_at > %s AND {among}"
 
 @frozen
 class Holder:
-    """An agent and its live leases. `seen_at`: when it was last seen, else when it took the first of them.
+    """An agent and live leases of it. `seen_at`: when it was last heard of, else when it took a lease.
 
     `refused`: how often others were refused because of them. `holders`: how many agents there are like it.
     """
@@ -48,26 +50,20 @@ class Holder:
     holders: int
 
 
-def read_silent_holders(
-    project_ids: Sequence[int], silent_since: datetime, now: datetime, limit: int
-) -> list[Holder]:
-    """The holders of live leases that were not seen since; those in the way of others first."""
-    among, values = sql.among("l.project_id", project_ids)
-    refused = "SELECT sum(r.count) FROM core_refusal r WHERE r.project_id = l.project_id AND r.ref = {ref}"
-    ref = "'lease:' || l.id"
-    found = sql.rows(
-        f"""
-        WITH held AS (
-            SELECT l.project_id, l.agent_id, a.name, coalesce(a.last_seen_at, l.created_at) AS seen_at,
-                coalesce(({refused.format(ref=ref)}), 0) AS refused
-            FROM tracking_lease l JOIN core_agent a ON a.id = l.agent_id
-            WHERE {_LIVE.format(among=among)} AND (a.last_seen_at IS NULL OR a.last_seen_at < %s))
-        SELECT project_id, agent_id, name, min(seen_at), count(*), sum(refused), count(*) OVER ()
-        FROM held GROUP BY project_id, agent_id, name
-        ORDER BY CASE WHEN sum(refused) > 0 THEN 0 ELSE 1 END, min(seen_at), agent_id LIMIT %s""",
-        [sql.stored_time(now), *values, sql.stored_time(silent_since), limit],
+def find_silent_holders(project_ids: Sequence[int], *, at_most: int) -> list[Holder]:
+    """The silent holders of live leases; those in the way of others first."""
+    refusals = Refusal.unscoped.filter(project=OuterRef("project"), ref=own_ref()).order_by()
+    refused = Subquery(refusals.values("ref").annotate(times=Sum("count")).values("times"))
+    leases = silent_leases().filter(project__in=project_ids).annotate(refused=Coalesce(refused, 0))
+    by_agent = leases.order_by().values("project_id", "agent_id", "agent__name")
+    since = Min(Coalesce("heard_at", "created_at"))
+    found = list(
+        by_agent.annotate(since=since, leases=Count("pk"), times=Sum("refused")).values_list(
+            "project_id", "agent_id", "agent__name", "since", "leases", "times"
+        )
     )
-    return [_holder(row) for row in found]
+    found.sort(key=lambda each: (not each[-1], each[3], each[1]))
+    return [Holder(*each, len(found)) for each in found[:at_most]]
 
 
 def read_full_holders(project_ids: Sequence[int], at_least: int, now: datetime, limit: int) -> list[Holder]:
@@ -96,23 +92,16 @@ HeldLease = tuple[int, str]
 """The id of a lease, and the first of its paths."""
 
 
-def find_silent_holders(project_ids: Sequence[int], silent_after: timedelta, *, at_most: int) -> list[Holder]:
-    """The holders of live leases that were not seen for so long; those in the way of others first."""
-    now = clock.now()
-    return read_silent_holders(project_ids, now - silent_after, now, at_most)
-
-
 def find_full_holders(project_ids: Sequence[int], *, at_least: int, at_most: int) -> list[Holder]:
     """The holders of so many live leases, the one with most first."""
     return read_full_holders(project_ids, at_least, clock.now(), at_most)
 
 
-def live_leases_of(agent_ids: Sequence[int], *, limit_of_each: int) -> Mapping[int, Sequence[HeldLease]]:
-    """The live leases by agent, at most `limit_of_each` of each, the oldest first."""
+def silent_leases_of(agent_ids: Sequence[int], *, limit_of_each: int) -> Mapping[int, Sequence[HeldLease]]:
+    """The live leases of silent holders by agent, at most `limit_of_each` of each, the oldest first."""
     if not agent_ids:
         return {}
-    live = Lease.unscoped.filter(agent__in=agent_ids, released_at=None, expires_at__gt=clock.now())
-    named = live.order_by("pk").annotate(path=Min("paths__pattern"))
+    named = silent_leases().filter(agent__in=agent_ids).order_by("pk").annotate(path=Min("paths__pattern"))
     held: dict[int, list[HeldLease]] = defaultdict(list)
     for agent_id, lease_id, path in named.values_list("agent_id", "pk", "path"):
         if len(held[agent_id]) < limit_of_each:
@@ -128,14 +117,14 @@ NEARLY = 0.9
 
 
 def silent_holders(reader: Reader) -> FoundNeeds:
-    holders = find_silent_holders(reader.project_ids, SILENT_AFTER, at_most=SHOWN)
-    held = live_leases_of([each.agent_id for each in holders], limit_of_each=RELEASED_AT_ONCE)
+    holders = find_silent_holders(reader.project_ids, at_most=SHOWN)
+    held = silent_leases_of([each.agent_id for each in holders], limit_of_each=RELEASED_AT_ONCE)
     return FoundNeeds(
         [_silent_need(each, held[each.agent_id], reader) for each in holders if held.get(each.agent_id)],
         holders[0].holders if holders else 0,
         "leaseholders",
         "that fell silent",
-        reader.list_url(LIST, state="live"),
+        reader.list_url(LIST, state="silent"),
     )
 
 
@@ -149,7 +138,8 @@ def _silent_need(holder: "Holder", leases: Sequence[HeldLease], reader: Reader) 
         "lock_clock",
         _silent(holder, leases[0][1]),
         holder.seen_at,
-        [PageLink("Open", _url(holder, reader)), release],
+        [PageLink("Open", _url(holder, reader, "silent")), release],
+        look=f"ctx-{presence(None, bool(holder.refused)).role}",
     )
 
 
@@ -167,8 +157,8 @@ def _silent(holder: "Holder", path: str) -> list[Part]:
     ]
 
 
-def _url(holder: "Holder", reader: Reader) -> str:
-    return reader.list_url(LIST, holder.project_id, state="live", agent=holder.name)
+def _url(holder: "Holder", reader: Reader, state: str) -> str:
+    return reader.list_url(LIST, holder.project_id, state=state, agent=holder.name)
 
 
 # -- Holders of very many --------------------------------------------------------------------------
@@ -198,5 +188,5 @@ def _full_need(holder: "Holder", reader: Reader) -> Need:
             Ago(holder.seen_at),
         ],
         holder.seen_at,
-        [PageLink("Open", _url(holder, reader))],
+        [PageLink("Open", _url(holder, reader, "live"))],
     )

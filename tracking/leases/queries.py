@@ -1,7 +1,7 @@
 """Reads leases: live ones in lists, any by its id."""
 
 from collections.abc import Collection, Mapping, Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Annotated, Any
 
 from typing_extensions import TypedDict
@@ -26,8 +26,6 @@ from tracking.files.paths import clean_filter
 from tracking.leases import rows
 from tracking.leases.rows import HeldPath, LeaseRow
 
-# A holder that was not seen for so long is silent.
-SILENT_AFTER = timedelta(minutes=30)
 SHOWN_PATHS = 3
 COLUMNS = ("lease_id", "paths", "by", "session", "exclusive", "reason", "expires", "fence")
 
@@ -106,7 +104,10 @@ def find_overlapping(
 def find_in_the_way(
     project_id: int, speaker: Speaker, patterns: Sequence[str], now: datetime, compared: Compared
 ) -> list[HeldPath]:
-    """Paths of live leases of other holders that overlap one of these patterns, but of silent sessions."""
+    """Paths of live leases of other holders that overlap one of these patterns.
+
+    Without those of sessions that the speaker may take over.
+    """
     held = rows.held_paths(project_id, patterns, now, speaker.holder)
     in_the_way = [each for each in held if speaker.is_blocked_by(each.holder, each.since, now)]
     return overlapping(in_the_way, patterns, compared) if in_the_way else []
@@ -125,11 +126,6 @@ def _overlaps(held: str, patterns: Collection[str]) -> bool:
     return held in patterns or any(
         overlap(held, pattern) for pattern in patterns if not is_one_file or is_glob(pattern)
     )
-
-
-def is_silent(seen_at: datetime | None, now: datetime) -> bool:
-    """Whether an agent that was last seen then is silent."""
-    return seen_at is None or seen_at < now - SILENT_AFTER
 
 
 def leases_of_others(project_id: int, folded: str, now: datetime, *, limit: int = 50) -> list[LeaseRow]:

@@ -312,7 +312,7 @@ def _current(lease: LeaseRow) -> dict[str, object]:
 
 
 def _take_over(caller: Caller, lease_ids: Sequence[int]) -> None:
-    """End leases of the agent's silent sessions that still live."""
+    """End leases that still live, of sessions of the agent that may be taken over."""
     at = clock.now()
     leases = [each for each in read_leases(caller.project_id, lease_ids) if each.state(at) == "live"]
     if leases:

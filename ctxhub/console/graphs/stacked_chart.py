@@ -1,7 +1,7 @@
-"""Lays out areas that are stacked on each other, one for each series, from 0 on."""
+"""Lays out bars of stacked parts, one part for each series, from 0 on."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from ctxhub.console.graphs.line_chart import Mark
 from ctxhub.core.kit.frozen import frozen
@@ -10,6 +10,8 @@ from ctxhub.core.kit.frozen import frozen
 WIDTH, HEIGHT = 640, 220
 LEFT, RIGHT, TOP, BOTTOM = 52, 8, 10, 24
 LABELS, LEVELS = 7, 4
+# Of the width of a column.
+BAR = 0.78
 
 
 @frozen
@@ -21,12 +23,16 @@ class Series:
 
 
 @frozen
-class Area:
-    """`role`: its CSS class, which is its colour; `total`: of its values."""
+class Parts:
+    """The parts of a series in all bars. `role`: its CSS class, which is its colour; `total`: of its values.
+
+    `path`: those of whole bars; `partial_path`: those of bars that are only a part of their time.
+    """
 
     name: str
     role: str
     path: str
+    partial_path: str
     total: int
 
 
@@ -41,7 +47,7 @@ class Column:
 
 @frozen
 class Row:
-    """The values at a name, as a table shows them: one for each area."""
+    """The values at a name, as a table shows them: one for each series."""
 
     name: str
     values: Sequence[int]
@@ -53,11 +59,14 @@ class Row:
 
 @frozen
 class StackedChart:
-    areas: Sequence[Area]
+    """`partial`: the bars that are only a part of their time, in words."""
+
+    series: Sequence[Parts]
     rows: Sequence[Row]
     columns: Sequence[Column]
     levels: Sequence[Mark]
     names: Sequence[Mark]
+    partial: Sequence[str] = ()
     width: int = WIDTH
     height: int = HEIGHT
     left: int = LEFT
@@ -70,44 +79,55 @@ class StackedChart:
         return self.bottom - self.top
 
 
-def stacked_chart(names: Sequence[str], series: Sequence[Series], unit: str) -> StackedChart:
-    """The first of the series is the lowest area. `unit`: of the values, for the tooltips."""
+def stacked_chart(
+    names: Sequence[str], series: Sequence[Series], unit: str, partial: Mapping[int, str] | None = None
+) -> StackedChart:
+    """The first of the series is the lowest part. `unit`: of the values, for the tooltips.
+
+    `partial`: by position, of which part of its time a bar is: "so far".
+    """
+    partial = partial or {}
     sums = [sum(values) for values in zip(*(one.values for one in series), strict=True)]
     step = _step(max(sums, default=0))
     top = max(1, math.ceil(max(sums, default=0) / step)) * step
     width = (WIDTH - LEFT - RIGHT) / max(1, len(names))
     xs = [round(LEFT + width * (n + 0.5), 1) for n in range(len(names))]
     skip = math.ceil(len(names) / LABELS)
+    said = [f"{name} {partial[n]}" if n in partial else name for n, name in enumerate(names)]
     return StackedChart(
-        areas=_areas(series, xs, width, top),
-        rows=[Row(name, [one.values[n] for one in series]) for n, name in enumerate(names)],
+        series=_parts(series, xs, width * BAR, top, partial),
+        rows=[Row(name, [one.values[n] for one in series]) for n, name in enumerate(said)],
         columns=[
             Column(round(LEFT + width * n, 1), round(width, 1), _title(name, n, series, unit))
-            for n, name in enumerate(names)
+            for n, name in enumerate(said)
         ],
         levels=[Mark(_y(n * step, top), _short(n * step)) for n in range(top // step + 1)],
         names=[Mark(x, name) for n, (x, name) in enumerate(zip(xs, names, strict=True)) if n % skip == 0],
+        partial=[said[n] for n in sorted(partial)],
     )
 
 
-def _areas(series: Sequence[Series], xs: Sequence[float], width: float, top: int) -> list[Area]:
-    areas = []
+def _parts(
+    series: Sequence[Series], xs: Sequence[float], width: float, top: int, partial: Mapping[int, str]
+) -> list[Parts]:
+    parts = []
     below = [0] * len(xs)
     for number, one in enumerate(series):
         above = [low + value for low, value in zip(below, one.values, strict=True)]
-        path = _path(xs, below, above, width, top)
-        areas.append(Area(one.name, f"area-{number}", path, sum(one.values)))
+        bars = [_bar(x, low, high, width, top) for x, low, high in zip(xs, below, above, strict=True)]
+        whole = "".join(bar for n, bar in enumerate(bars) if n not in partial)
+        in_part = "".join(bar for n, bar in enumerate(bars) if n in partial)
+        parts.append(Parts(one.name, f"area-{number}", whole, in_part, sum(one.values)))
         below = above
-    return areas
+    return parts
 
 
-def _path(xs: Sequence[float], below: Sequence[int], above: Sequence[int], width: float, top: int) -> str:
-    """A closed line: the upper edge forth, the lower one back. A single value is as wide as its column."""
-    if len(xs) == 1:
-        xs, below, above = [xs[0] - width / 2, xs[0] + width / 2], [*below] * 2, [*above] * 2
-    forth = [f"{x:g} {_y(value, top):g}" for x, value in zip(xs, above, strict=True)]
-    back = [f"{x:g} {_y(value, top):g}" for x, value in zip(xs, below, strict=True)][::-1]
-    return f"M{'L'.join([*forth, *back])}Z"
+def _bar(x: float, below: int, above: int, width: float, top: int) -> str:
+    """A rectangle of a path; "" for nothing."""
+    if above == below:
+        return ""
+    foot, head = _y(below, top), _y(above, top)
+    return f"M{round(x - width / 2, 1):g} {foot:g}V{head:g}h{round(width, 1):g}V{foot:g}Z"
 
 
 def _title(name: str, position: int, series: Sequence[Series], unit: str) -> str:

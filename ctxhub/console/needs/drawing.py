@@ -38,7 +38,7 @@ NAME_SHOWN, QUOTE_SHOWN, FILES_SHOWN = 40, 90, 60
 @frozen
 class DrawnNeed:
     key: str
-    urgency: str
+    look: str
     icon: str
     sentence: SafeString
     links: Sequence[PageLink]
@@ -84,7 +84,7 @@ def _drawn(need: Need, reader: Reader, access: Access) -> DrawnNeed:
         sentence = mark_safe("".join(map(_html, need.sentence)))  # noqa: S308  # Each part is escaped.
     return DrawnNeed(
         need.key,
-        str(need.urgency.label),
+        need.look or f"ctx-need-{need.urgency.label}",
         need.icon,
         _in_project(sentence, project, reader),
         [each for each in need.actions if isinstance(each, PageLink)],

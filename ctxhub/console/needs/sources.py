@@ -74,7 +74,7 @@ class Button:
 class Need:
     """A sentence about something that waits for a person. `key` is its own among all needs.
 
-    `since` orders needs of equal urgency, the oldest first.
+    `since` orders needs of equal urgency, the oldest first. `look`: a CSS class, in place of the urgency's.
     """
 
     key: str
@@ -84,6 +84,7 @@ class Need:
     sentence: Sequence[Part]
     since: datetime
     actions: Sequence[PageLink | Button]
+    look: str = ""
 
 
 @frozen

@@ -23,7 +23,10 @@ class TokenUseAdmin(ProjectPagesAdmin):
     menu = Menu("Activity", "monitoring", page="cost")
     add_scope = change_scope = delete_scope = None
     project_pages = {"cost": "Use and cost"}
-    when_empty = "Each call of an agent or a program is counted here, some seconds after its answer."
+    when_empty = (
+        "Calls and the tokens of their answers, by hour, agent and operation: each is counted some"
+        " seconds after its answer."
+    )
 
     list_display = ("when", "who", "what", "calls", "errors", "tokens", "whole_tokens", "most_tokens")
     row_parts = RowParts(title="what")
@@ -51,7 +54,10 @@ class TokenUseAdmin(ProjectPagesAdmin):
 class EmptySearchAdmin(ProjectAdmin):
     menu = Menu("Activity", "search_off")
     add_scope = change_scope = delete_scope = None
-    when_empty = "Questions that found nothing are listed here: what the team does not know yet."
+    when_empty = (
+        "What agents and people asked, with `search` say, and nobody has written down yet: a question"
+        " that finds nothing is kept."
+    )
 
     list_display = ("query", "count", "who", "last", "first")
     list_display_links = None

@@ -7,7 +7,7 @@ from zoneinfo import ZoneInfo
 
 from ctxhub.console.graphs.heat_map import heat_map
 from ctxhub.console.timeline.periods import Period
-from ctxhub.console.use.sums import chart_by_tool, starts_of, sum_of, sums, tool_of
+from ctxhub.console.use.sums import chart_by_tool, sum_of, sums, tool_of
 from ctxhub.core.accounts.config import read_config
 from ctxhub.core.kit import clock
 from ctxhub.core.models import Agent
@@ -25,7 +25,6 @@ def use_of_agent(agent: Agent) -> dict[str, Any]:
     rows = use_between(
         agent.project_id, period.begin, now, bucket="hour", by=("operation",), agent=agent.name
     )
-    starts = starts_of(period, period.begin, "day")
     calls: Counter[tuple[date, int]] = Counter()
     for row in rows:
         calls[row.hour.date(), row.hour.hour] += row.calls
@@ -34,7 +33,9 @@ def use_of_agent(agent: Agent) -> dict[str, Any]:
         "total": sum_of("", rows),
         "by_hour": heat_map(calls, days, now, "calls"),
         "charts": [
-            (counted, chart_by_tool(rows, starts, "day", counted)) for counted in ("tokens", "calls") if rows
+            (counted, chart_by_tool(rows, period, period.begin, "day", counted))
+            for counted in ("tokens", "calls")
+            if rows
         ],
         "tools": sums(rows, lambda row: tool_of(row.operation)),
     }

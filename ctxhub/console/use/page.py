@@ -14,7 +14,7 @@ from ctxhub.console.timeline.periods import read_period
 from ctxhub.console.urls import list_url
 from ctxhub.console.use.changed import most_changed_of
 from ctxhub.console.use.stored import stored_context
-from ctxhub.console.use.sums import OTHERS, Sum, chart_by_tool, starts_of, sum_of, sums
+from ctxhub.console.use.sums import OTHERS, Sum, chart_by_tool, sum_of, sums
 from ctxhub.core.accounts.agents import ids_of_names
 from ctxhub.core.accounts.config import read_config
 from ctxhub.core.kit.caller import Caller
@@ -58,7 +58,7 @@ def use_context(project: Project, query: Mapping[str, str]) -> dict[str, Any]:
         "period": period,
         "choices": period_choices(reverse("admin:core_tokenuse_cost"), project, period, offered=OFFERED),
         "total": sum_of("", rows),
-        "chart": chart_by_tool(rows, starts_of(period, begin, bucket), bucket, "tokens") if rows else None,
+        "chart": chart_by_tool(rows, period, begin, bucket, "tokens") if rows else None,
         "bucket": bucket,
         "agents": _with_urls(project, sums(rows, lambda row: row.name or NAMELESS)),
         "operations": by_operation,

@@ -1,8 +1,8 @@
 """Sums of use: by agent, operation and tool, and by time for a chart."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
-from datetime import UTC, datetime, timedelta
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import datetime, timedelta
 from functools import cache
 from itertools import pairwise
 from typing import Literal
@@ -17,6 +17,7 @@ from ctxhub.toolbox.actions import all_tools
 TOOLS_SHOWN = 6
 OTHERS = "others"
 MENTIONED = 1.05
+HOUR = timedelta(hours=1)
 
 
 @frozen
@@ -83,13 +84,17 @@ def sums(rows: Iterable[UseRow], name_of: Callable[[UseRow], str]) -> list[Sum]:
 
 
 def chart_by_tool(
-    rows: Iterable[UseRow], starts: Sequence[datetime], bucket: str, counted: Literal["tokens", "calls"]
+    rows: Iterable[UseRow],
+    period: Period,
+    begin: datetime,
+    bucket: str,
+    counted: Literal["tokens", "calls"],
 ) -> StackedChart:
     """Tokens or calls by bucket and tool; the tools with the most each for itself.
 
-    `starts`: of the buckets, which the rows may divide further.
+    `begin`: of the rows, a full hour. They may divide the buckets further.
     """
-    zone = starts[0].tzinfo or UTC
+    starts, zone = starts_of(period, begin, bucket), period.zone
     counts: dict[str, dict[datetime, int]] = defaultdict(lambda: defaultdict(int))
     for row in rows:
         counts[tool_of(row.operation)][start_of(row.hour, bucket, zone)] += getattr(row, counted)
@@ -102,16 +107,32 @@ def chart_by_tool(
                 counts[OTHERS][start] += count
     series = [Series(tool, [counts[tool].get(start, 0) for start in starts]) for tool in kept]
     form = "%H:%M" if bucket == "hour" else "%d %b"
-    return stacked_chart([start.strftime(form) for start in starts], series, counted)
+    names = [start.strftime(form) for start in starts]
+    return stacked_chart(names, series, counted, partial_buckets(period, begin, bucket, starts))
+
+
+def partial_buckets(
+    period: Period, begin: datetime, bucket: str, starts: Sequence[datetime]
+) -> Mapping[int, str]:
+    """Of which part of its time the first and the last bucket are, in words, if they are not whole."""
+    partial: dict[int, str] = {}
+    if starts[0] < begin:
+        partial[0] = f"from {period.local(begin):%H:%M}"
+    # The hour of the end is counted whole.
+    end = start_of(period.end + HOUR - timedelta.resolution, "hour", period.zone)
+    last = starts[-1] + (HOUR if bucket == "hour" else timedelta(days=1))
+    if last > (end if period.has_end else period.end):
+        words = f"until {end:%H:%M}" if period.has_end else "so far"
+        partial[len(starts) - 1] = ", ".join([*partial.values(), words] if len(starts) == 1 else [words])
+    return partial
 
 
 def starts_of(period: Period, begin: datetime, bucket: str) -> list[datetime]:
     """The starts of all buckets of a period, in the project's time zone."""
     starts = [start_of(begin, bucket, period.zone)]
-    step = timedelta(hours=1)
     at = begin
-    while at + step < period.end:
-        at += step
+    while at + HOUR < period.end:
+        at += HOUR
         starts.append(start_of(at, bucket, period.zone))
     return [starts[0], *(later for earlier, later in pairwise(starts) if later != earlier)]
 

@@ -10,7 +10,7 @@ from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.kit.holder import Holder, is_part
 
 # A session that was not heard of for so long is in no other session's way, of the same agent.
-SILENT_AFTER = timedelta(minutes=15)
+TAKEN_OVER_AFTER = timedelta(minutes=15)
 LISTED = timedelta(days=1)
 # A session counts as live for so long.
 LIVE_FOR = timedelta(hours=1)
@@ -59,13 +59,13 @@ class Speaker:
         return not (self.holder.is_same(other) or self.is_over(other, since, now))
 
     def is_over(self, other: Holder, since: datetime, now: datetime) -> bool:
-        """Whether it is a silent session of the same agent."""
-        return other.agent == self.folded and self.heard_of(other.session, since) < now - SILENT_AFTER
+        """Whether it is a session of the same agent that may be taken over."""
+        return other.agent == self.folded and self.heard_of(other.session, since) < now - TAKEN_OVER_AFTER
 
     def is_alone(self, now: datetime) -> bool:
         """Whether no other session of the agent was heard of lately, but for parts of this one."""
         return all(
-            at < now - SILENT_AFTER or is_part(self.heard.current_name(name), self.holder.session)
+            at < now - TAKEN_OVER_AFTER or is_part(self.heard.current_name(name), self.holder.session)
             for name, at in self.heard.at.items()
         )
 

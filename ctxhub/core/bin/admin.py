@@ -43,7 +43,10 @@ class BinItemAdmin(ProjectAdmin):
     menu = Menu("Activity", "delete")
     add_scope = change_scope = None
     delete_scope = ADMIN
-    when_empty = "What agents and people delete lies here for 30 days, and can be restored."
+    when_empty = (
+        "What agents deleted with `delete`, and people on these pages: it lies here for 30 days, and can"
+        " be restored."
+    )
     why_missing = "Perhaps it was restored, or its 30 days are over?"
     actions = ("restore_selected",)
     actions_detail = ("restore",)

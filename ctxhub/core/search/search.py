@@ -164,7 +164,6 @@ def answer_search(
     )
     listing = search_listing(found, detail)
     if found.hits:
-        tally.behind(*(f"{hit.document.title}\n{hit.document.text}" for hit in found.hits))
         nowhere = words_nowhere(found.search) if found.search else []
         return listing.beside({"hint": f"Nothing here has: {', '.join(nowhere)}."}) if nowhere else listing
     tally.found_nothing(query)

@@ -204,7 +204,11 @@ class UseSeen(TypedDict):
     errors: Annotated[int, About("How many of the calls were refused or failed.")]
     tokens: Annotated[int, About("Of all answers.")]
     whole_tokens: Annotated[
-        int, About("What they would have cost with what stands behind them opened whole: what was saved.")
+        int,
+        About(
+            "What they would have cost with all that they show a part of whole: digests, briefs, restored"
+            " conversations. Less `tokens`: what was saved. A search saves nothing that can be known."
+        ),
     ]
     most_tokens: Annotated[int, About("Of the longest answer.")]
 

@@ -71,7 +71,10 @@ def running(caller: Caller, operation: str, *, writes: bool) -> None:
 
 
 def behind(*whole: Behind) -> None:
-    """Say what stands behind the answer of the call at work, which shows a part of it or none."""
+    """Say what the answer of the call at work shows a part of: what would have been opened whole.
+
+    Nothing that the agent did not ask for, or might not have opened: such as all hits of a search.
+    """
     if (call := _running.get()) is not None:
         call.behind = [*(call.behind or ()), *whole]
 

@@ -136,7 +136,10 @@ DELIVERIES_SHOWN = 50
 @admin.register(Webhook)
 class WebhookAdmin(ShownOnceAdmin):
     menu = Menu("Access", "webhook")
-    when_empty = "A webhook tells a program, or people in a chat, what happens in the project."
+    when_empty = (
+        "Addresses of programs and chats that are told what happens in the project; an admin adds them"
+        " here, or with `POST webhooks/`."
+    )
     change_scope = delete_scope = ADMIN
     form = WebhookForm
     actions = ()
