@@ -249,11 +249,15 @@ def test_no_text_widens_a_list(width: int, signed_in: Page) -> None:
             assert page.locator(".ctx-row").evaluate_all(STANDS_OUT) == 0, path
 
 
+@pytest.mark.parametrize("path", [DECISIONS, "/admin/core/event/"])
 @pytest.mark.parametrize(("width", "rows"), [(1440, 12), (390, 8)])
-def test_a_screen_shows_many_rows(width: int, rows: int, signed_in: Page, ada: Caller) -> None:
+def test_a_screen_shows_many_rows(
+    width: int, rows: int, path: str, signed_in: Page, ada: Caller, ben: Caller
+) -> None:
     for n in range(20):
         set_decision(caller=ada, key=f"area/{n}", value="JWT, signed", tags=["api", "auth"], layer="data")
-    wide(signed_in, width=width)
+        send_message(caller=ben, to=["ada"], text="Hello")
+    wide(signed_in, path, width)
     bottoms = signed_in.locator(".ctx-row").evaluate_all(
         "rows => rows.map(row => row.getBoundingClientRect().bottom)"
     )
