@@ -11,7 +11,6 @@ from playwright.sync_api import Page, expect
 from ctxhub.core.accounts.projects import invite
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Membership
-from messaging.messages.services import send_message
 from tests.e2e.axe import find_problems
 from tests.e2e.axe_exceptions import EXCEPTIONS
 from tests.e2e.test_admin import sign_in
@@ -37,10 +36,7 @@ OTHERS = {
 
 @pytest.fixture
 def world(hub: LiveHub) -> World:
-    world = make_world()
-    ada = Caller(project=world.apollo, agent="ada")
-    send_message(caller=ada, to=["@people"], type="request", text="May I?", choices=["Yes", "No"])
-    return world
+    return make_world()
 
 
 @pytest.fixture
