@@ -103,6 +103,7 @@ WEB_APPS = [
     "django.contrib.sessions",
     "django.contrib.messages",
     "django.contrib.staticfiles",
+    "django.forms",
     "rest_framework",
     "django_filters",
     "drf_spectacular",
@@ -134,20 +135,23 @@ ROOT_URLCONF = "ctxhub.urls"
 ASGI_APPLICATION = "ctxhub.asgi.application"
 WSGI_APPLICATION = "ctxhub.wsgi.application"
 
+TEMPLATE_LOADERS = ["ctxhub.console.icons.ProjectLoader", "ctxhub.console.icons.AppLoader"]
 TEMPLATES = [
     {
         "BACKEND": "django.template.backends.django.DjangoTemplates",
         "DIRS": [BASE_DIR / "ctxhub" / "templates"],
-        "APP_DIRS": True,
         "OPTIONS": {
+            "loaders": [("django.template.loaders.cached.Loader", TEMPLATE_LOADERS)],
             "context_processors": [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
-            ]
+            ],
         },
     }
 ]
+# Widgets are drawn with the same loaders, which is why django.forms is an app.
+FORM_RENDERER = "django.forms.renderers.TemplatesSetting"
 
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": f"django.contrib.auth.password_validation.{name}"}
@@ -187,6 +191,7 @@ UNFOLD: dict[str, Any] = {
         "ctxhub.console.navigation.palette_script",
     ],
     "COLORS": {
+        "font": {"subtle-light": "var(--color-base-600)"},  # Readable on the grey of what is pointed at.
         "primary": {
             "50": "oklch(98.4% .014 180.72)",
             "100": "oklch(95.3% .051 180.801)",
@@ -199,7 +204,7 @@ UNFOLD: dict[str, Any] = {
             "800": "oklch(40% .068 188.3)",
             "900": "oklch(34% .056 189.5)",
             "950": "oklch(27.7% .046 192.524)",
-        }
+        },
     },
 }
 # The lines that connect each client, shown with a new token. Core does not import ctxhub.management.

@@ -63,7 +63,7 @@ def links_panel(kind: str, row: Any) -> RowPanel | None:
     key: ObjectKey = (kind, row.pk)
     without = [own_graphs[kind].noun] if kind in own_graphs else []
     found = find_direct_links(row.project_id, key, without=without)
-    return RowPanel("ctxhub/links.html", {"links": _links(key, found)}, is_wide=True) if found else None
+    return RowPanel("ctxhub/links.html", {"links": _links(key, found)}) if found else None
 
 
 def section_of(kind: str, noun: str = "") -> str:

@@ -13,7 +13,7 @@ from markdown_it.token import Token
 
 from ctxhub.console.code_colours import CLASSES, colour_fences
 from ctxhub.console.text_refs import Pages
-from ctxhub.core.hub.text_refs import refs_in
+from ctxhub.core.hub.text_refs import is_ref, refs_in
 from ctxhub.core.kit.frozen import frozen
 
 # The most a page renders: at this size the worst text takes a second or two.
@@ -102,8 +102,13 @@ def _beginning(text: str) -> str:
 
 class _Markdown(MarkdownIt):
     def validateLink(self, url: str) -> bool:  # noqa: N802
-        """Accepts http, https and mailto, pictures, and relative paths. Other links stay plain text."""
-        return bool(_LINKABLE.match(url) or _PICTURE.match(url) or not _SCHEME.match(url))
+        """Accepts http, https and mailto, pictures, relative paths and refs. Other links stay plain text."""
+        is_known = _LINKABLE.match(url) or _PICTURE.match(url) or not _SCHEME.match(url)
+        return bool(is_known or is_ref(url))
+
+    def normalizeLink(self, url: str) -> str:  # noqa: N802
+        """A ref is a name, of which nothing is encoded."""
+        return url if is_ref(url) else super().normalizeLink(url)
 
 
 def _sanitise(state: StateCore) -> None:
@@ -134,22 +139,23 @@ def _draw_task_box(first: Token) -> None:
 def _sanitised(tokens: Sequence[Token], pages: Pages) -> Iterator[Token]:
     """Replaces a link with an unsupported target by its text and target, and a picture by a link to it.
 
-    Outside of links, URLs and refs become links, a ref in code only if it is all of it.
+    A ref that is the target of a link leads to its page. Outside of links, URLs and refs become links, a ref
+    in code only if it is all of it.
     """
-    target, is_linkable = "", False
+    target = url = ""
     for token in tokens:
         if token.type == "link_open":
             target = str(token.attrs.pop("href", ""))
-            is_linkable = bool(_LINKABLE.match(target))
-            if is_linkable:
-                token.attrs = {"href": target}
+            url = target if _LINKABLE.match(target) else pages.get(target, "")
+            if url:
+                token.attrs = {"href": url}
                 yield token
         elif token.type == "link_close":
-            if is_linkable:
+            if url:
                 yield token
             elif target:
                 yield from (_text(" "), _code(target))
-            target, is_linkable = "", False
+            target = url = ""
         elif token.type == "image":
             yield from _picture(token, is_in_link=bool(target))
         elif token.type == "text" and not target:

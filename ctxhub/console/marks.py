@@ -1,4 +1,4 @@
-"""Shows on admin pages the characters that nobody sees, such as those that turn the direction of a text.
+"""Shows on pages the characters that nobody sees, such as those that turn the direction of a text.
 
 A page is marked as it leaves, wherever on it a text stands: no page can forget to. What a form sends back
 stays as it is stored, with a note below the field.
@@ -24,14 +24,14 @@ _SHOWN_ATTRIBUTE = re.compile(
 
 
 class MarkInvisible:
-    """Marks the pages of the admin. One without such characters leaves as it came."""
+    """Marks all pages of the hub. One without such characters leaves as it came."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         response = self.get_response(request)
-        if request.path.startswith("/admin/") and isinstance(response, HttpResponse):
+        if isinstance(response, HttpResponse):
             _mark(response)
         return response
 

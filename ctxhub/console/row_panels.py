@@ -11,15 +11,11 @@ AGENT = "agent"
 
 @frozen
 class RowPanel:
-    """A part of a page. `template` shows `content` as `panel`. Those of a lower `place` come first.
-
-    `is_wide`: it stands below the columns of the page, not in the narrow one.
-    """
+    """A part of a page. `template` shows `content` as `panel`. Those of a lower `place` come first."""
 
     template: str
     content: Mapping[str, Any]
     place: int = 0
-    is_wide: bool = False
 
 
 # They get the kind of a row, which refs begin with, and the row. None: nothing to show.

@@ -25,8 +25,26 @@ CHANGES = {
         "- <script src=\"{% static 'unfold/js/chart/chart.js' %}\"></script>",
         '+ <a class="ctx-skip" href="#content">Skip to the content</a>',
     ],
-    "admin/base.html": ['- <div id="content"', '+ <main id="content" tabindex="-1"', "- </div>", "+ </main>"],
-    "unfold/layouts/unauthenticated.html": ["- <div", '+ <main id="content"', "- </div>", "+ </main>"],
+    "admin/base.html": [
+        '- {% include "unfold/helpers/header.html" %}',
+        "+ <header",
+        "- <div",
+        "+ <div",
+        '- <div id="content"',
+        '+ <main id="content" tabindex="-1"',
+        "- </div>",
+        "+ </main>",
+        "- {% block footer %}{% endblock %}",
+        "+ <footer",
+    ],
+    "unfold/layouts/unauthenticated.html": [
+        "- <div",
+        '+ <main id="content"',
+        "- </div>",
+        "+ </main>",
+        '- {% include "unfold/helpers/unauthenticated_header.html" %}',
+        "+ <header",
+    ],
 }
 
 

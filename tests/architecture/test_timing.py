@@ -20,6 +20,7 @@ READERS = {
     "messaging/test_messages_races.py": "all begin at one moment",
     "sqlew/importing.py": "all begin at one moment",
     "stdio.py": "waits for an answer, with patience",
+    "e2e/test_answers_admin.py": "two seconds, of which the hub takes a tenth; longer under load",
     "e2e/invited.py": "a minute, of which the machine takes a tenth; longer where others load it",
     "integrations/stub_hub.py": "a server that never ends, until it does",
     "integrations/test_texts.py": "the client takes its import for its start",

@@ -3,15 +3,18 @@
 import re
 
 import pytest
-from django.test import Client
+from django.http import HttpResponse
+from django.test import Client, RequestFactory
 from django.urls import reverse
 
-from ctxhub.console.marks import marked_page
+from ctxhub.console.marks import MarkInvisible, marked_page
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Project, Tag
 from memory.decisions.services import set_decision
-from memory.memories.services import add_memory
+from memory.memories.services import add_memory, update_memory
 from memory.models import Decision
+from memory.scratchpads.services import append_to_scratchpad, create_scratchpad
+from memory.workflows.services import create_workflow
 from messaging.messages.services import send_message
 from tests.people import ADMIN, member
 
@@ -49,6 +52,32 @@ def test_a_text_that_turns_its_direction_is_shown_with_marks(admin: Client, deci
         assert "⟦U+202E⟧" in shown
         assert not RAW.search(FIELDS.sub("", shown))
     assert MARKED in page(admin, "memory_decision_changelist")
+
+
+def test_no_other_page_turns_its_direction(admin: Client, ada: Caller, decision: Decision) -> None:
+    """The overview, what waits for a person, what was found, the lines of a text, two versions, lanes."""
+    workflow = create_workflow(caller=ada, name="w")["workflow_id"]
+    pad = create_scratchpad(caller=ada, workflow_id=workflow, name="p", content=TURNED)["scratchpad_id"]
+    append_to_scratchpad(caller=ada, scratchpad_id=pad, content=f"\n{TURNED}")
+    note = add_memory(caller=ada, title="x", content=TURNED)["id"]
+    update_memory(caller=ada, memory_id=note, content=f"{TURNED}!")
+    pages = ("", "search/?q=EUR", "palette/?q=EUR", "messaging/message/for-you/", "core/event/timeline/")
+    addresses = [f"/admin/{page}" for page in pages]
+    addresses += [f"/admin/memory/scratchpad/{pad}/{page}" for page in ("", "raw/", "revisions/")]
+    addresses += [
+        f"/admin/memory/memory/{note}/{page}" for page in ("", "?text=raw", "revisions/", "delete/")
+    ]
+    for address in addresses:
+        reply = admin.get(address, follow=True)
+        assert reply.status_code == 200, address
+        assert not RAW.search(FIELDS.sub("", reply.content.decode())), address
+
+
+def test_pages_beside_the_admin_are_marked(client: Client, rf: RequestFactory) -> None:
+    shown = MarkInvisible(lambda request: HttpResponse(f"<p>{TURNED}</p>"))(rf.get("/invitation/"))
+    assert shown.content.decode() == f"<p>{MARKED}</p>"  # type: ignore[attr-defined]
+    other = MarkInvisible(lambda request: HttpResponse(TURNED, content_type="text/plain"))(rf.get("/api/"))
+    assert other.content.decode() == TURNED  # type: ignore[attr-defined]
 
 
 def test_the_page_of_an_old_name_has_marks_in_its_title(admin: Client, decision: Decision) -> None:

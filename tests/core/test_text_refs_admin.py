@@ -66,6 +66,47 @@ def test_markdown_has_refs_as_links_outside_of_code_and_links() -> None:
     assert html.count('href="https://e.example/') == 2
 
 
+WORDS = f'<a class="ctx-link" href="{PAGE}" title="decision:api/auth"><bdi>{{}}</bdi></a>'
+
+
+@pytest.mark.parametrize(
+    ("text", "html"),
+    [
+        ("See [why](decision:api/auth).", f"See {WORDS.format('why')}."),
+        ("[a] [b <i>](decision:api/auth)[c]", f"[a] {WORDS.format('b &lt;i&gt;')}[c]"),
+        ("[x](decision:api/auth)[y](decision:api/auth)", WORDS.format("x") + WORDS.format("y")),
+        ("[why](decision:none)", "[why](decision:none)"),
+        ("[ ](decision:api/auth)", f"[ ]({LINK})"),
+        ("why](decision:api/auth)", f"why]({LINK})"),
+        ("[why\nnot](decision:api/auth)", f"[why\nnot]({LINK})"),
+        (f"[{'x' * 999}](decision:api/auth)", f"[{'x' * 999}]({LINK})"),
+        ("[why](decision:api/auth x)", f"[why]({LINK} x)"),
+    ],
+)
+def test_words_before_a_ref_in_brackets_are_its_link(text: str, html: str) -> None:
+    assert linked(text, PAGES) == html
+
+
+@pytest.mark.parametrize(
+    ("source", "html"),
+    [
+        ("[why](decision:api/auth)", f'<a href="{PAGE}" rel="{REL}">why</a>'),
+        ("[*why*](<decision:api/auth> 'x')", f'<a href="{PAGE}" rel="{REL}"><em>why</em></a>'),
+        ("[why][1]\n\n[1]: decision:api/auth", f'<a href="{PAGE}" rel="{REL}">why</a>'),
+        ("<decision:api/auth>", f'<a href="{PAGE}" rel="{REL}">decision:api/auth</a>'),
+        ("[that](memory:7)", f'<a href="/admin/memory/memory/7/" rel="{REL}">that</a>'),
+        ("[läuft](decision:läufe/ä)", f'<a href="/admin/2/" rel="{REL}">läuft</a>'),
+        ("[why](decision:none)", "why <code>decision:none</code>"),
+        ("![why](decision:api/auth)", "[picture: why]"),
+        ("[x](javascript:memory:7)", "[x](javascript:memory:7)"),
+        ("[x](memory:7&#10;javascript:1)", "x <code>memory:7%0Ajavascript:1</code>"),
+    ],
+)
+def test_a_link_of_markdown_leads_to_a_ref(source: str, html: str) -> None:
+    shown = read_markdown(source, {**PAGES, "decision:läufe/ä": "/admin/2/"}).html.strip()
+    assert shown == f"<p>{html}</p>"
+
+
 @pytest.mark.parametrize("text", HOSTILE)
 def test_hostile_texts_around_refs_stay_text(text: str) -> None:
     pages = {**PAGES, "memory:1": "/admin/memory/memory/1/"}

@@ -77,7 +77,7 @@ def test_a_decision_is_created_changed_and_its_history_shown(signed_in: Page, ad
     save(page)
     expect(page.get_by_role("heading", name="api/auth/method", exact=True)).to_be_visible()
 
-    page.get_by_role("link", name="edit Edit").click()
+    page.get_by_role("link", name="Edit").click()
     page.get_by_label("Value", exact=True).fill("JWT, signed, for 10 minutes")
     page.get_by_label("Tags").fill("brand-new")
     save(page)

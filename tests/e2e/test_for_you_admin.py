@@ -97,7 +97,7 @@ def test_hostile_questions_break_nothing_and_are_answered_by_keyboard(
         go(page, address)
         expect(page.locator(f"#asked-{sent}")).to_contain_text("critical")
         assert fits(page)
-        assert find_problems(page) == []
+        assert find_problems(page) == {}
     page.locator(f"#asked-{sent}-3").focus()
     page.keyboard.press("Enter")
     expect(page.get_by_text("ada is told: No.")).to_be_visible()

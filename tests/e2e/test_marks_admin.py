@@ -24,7 +24,7 @@ def test_a_value_is_read_as_it_is_stored(page: Page, hub: LiveHub, apollo: Proje
     expect(page.locator("#result_list")).to_contain_text(MARKED)
     page.get_by_role("link", name="pay/first").first.click()
     expect(page.locator("main, #content").first).to_contain_text(MARKED)
-    page.get_by_role("link", name="edit Edit").click()
+    page.get_by_role("link", name="Edit").click()
     expect(page.locator(".ctx-marks")).to_have_text(f"Characters that nobody sees: {MARKED}")
     page.get_by_label("Rationale").fill("Because.")
     page.get_by_role("button", name="Save", exact=True).click()

@@ -216,7 +216,7 @@ def test_a_pad_is_edited_while_others_write(signed_in: Page, ada: Caller, ben: C
     expect(page.locator(".ctx-markdown")).to_contain_text("by vera")
     expect(page.locator(".ctx-markdown")).to_contain_text("by ben")
 
-    page.get_by_role("link", name="edit Edit").click()
+    page.get_by_role("link", name="Edit").click()
     append_to_scratchpad(caller=ben, scratchpad_id=row.pk, content="late")
     page.get_by_role("textbox", name="Content").fill("all new")
     page.get_by_role("button", name="Save", exact=True).click()

@@ -30,6 +30,12 @@ def refs_in(text: str) -> Iterator[FoundRef]:
             yield FoundRef(f"{match['kind']}:{name}", match.start(), match.start("name") + len(name))
 
 
+def is_ref(text: str) -> bool:
+    """Whether all of a text is one ref."""
+    first = next(refs_in(text), None)
+    return first is not None and first.ref == text
+
+
 def rows_of_texts(project_id: int, texts: Iterable[str]) -> dict[str, ObjectKey]:
     """The existing rows of the project that the texts refer to, by ref.
 

@@ -5,6 +5,8 @@ document.addEventListener("DOMContentLoaded", () => {
   if (!pane || !list) return;
   const isWide = matchMedia("(width >= 1280px)");
   const split = document.getElementById("changelist");
+  const GAP = 12; // Pixels above and below it, as in rows.css.
+  const LEAST = 240;
   let asked = 0;
 
   const link = (row) => row.querySelector("a.ctx-row-title, .ctx-row-title a");
@@ -24,7 +26,30 @@ document.addEventListener("DOMContentLoaded", () => {
       }
     }
     for (const form of part.querySelectorAll("form:not([action])")) form.action = address;
-    for (const script of part.querySelectorAll("script")) script.remove();
+  }
+
+  // Scripts with data-pane do their work on the pane when they are loaded, and whenever "ctx-shown" tells of it.
+  const loaded = new Set([...document.scripts].map((script) => script.src));
+  function takeScripts(part, address) {
+    const scripts = [...part.querySelectorAll("script")];
+    for (const script of scripts) script.remove();
+    const kept = scripts.filter((script) => "pane" in script.dataset);
+    return kept.map((script) => new URL(script.getAttribute("src"), address).href);
+  }
+  function load(address) {
+    if (loaded.has(address)) return;
+    loaded.add(address);
+    const script = document.createElement("script");
+    script.src = address;
+    document.head.append(script);
+  }
+
+  // It ends above the foot of the page, wherever it begins.
+  function fit() {
+    if (pane.hidden) return;
+    const foot = document.querySelector("footer > *")?.offsetHeight ?? 0;
+    const top = Math.max(GAP, split.getBoundingClientRect().top);
+    pane.style.maxHeight = `${Math.max(LEAST, innerHeight - foot - top - GAP)}px`;
   }
 
   function head(address, title) {
@@ -74,11 +99,15 @@ document.addEventListener("DOMContentLoaded", () => {
     const main = page.querySelector("main");
     const actions = page.querySelector("[data-actions]");
     for (const part of [main, actions]) if (part) based(part, answer.url);
+    const scripts = takeScripts(main, answer.url);
     const bar = head(address, page.title.trim());
     bar.prepend(...(actions?.childNodes ?? []));
     pane.replaceChildren(bar, ...main.childNodes);
     pane.scrollTop = 0;
     pane.removeAttribute("aria-busy");
+    fit();
+    pane.dispatchEvent(new CustomEvent("ctx-shown", { bubbles: true }));
+    for (const script of scripts) load(script);
     if (goesThere) pane.focus();
   }
 
@@ -104,6 +133,9 @@ document.addEventListener("DOMContentLoaded", () => {
   document.addEventListener("keydown", (event) => {
     if (event.key === "Escape" && !pane.hidden && !document.querySelector("dialog[open], .ctx-menu[open]")) hide();
   });
+
+  addEventListener("scroll", fit, { capture: true, passive: true });
+  addEventListener("resize", fit);
 
   const named = location.hash.startsWith("#row-") && document.getElementById(location.hash.slice(1));
   if (named && isWide.matches && link(named)) show(named, false);
