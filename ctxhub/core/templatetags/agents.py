@@ -22,14 +22,14 @@ def agent_url(agent_id: int | None) -> str:
 def agent_mark(agent_id: int | None) -> SafeString | str:
     """The drawing that stands before an agent's name; "" of the system and of who is not registered."""
     mark = mark_of(agent_id)
-    return mark.svg() if mark else ""
+    return mark.svg if mark else ""
 
 
 @register.filter
 def mark_of_named(name: str, project_id: int) -> SafeString | str:
     """As `agent_mark`, where only the agent's name is known."""
     mark = mark_of_name(project_id, name)
-    return mark.svg() if mark else ""
+    return mark.svg if mark else ""
 
 
 @register.filter
