@@ -11,7 +11,7 @@ from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Project, Visit
 from ctxhub.toolbox.dispatch import call
 from messaging.messages.services import send_message
-from tests.e2e.test_accessibility import find_problems
+from tests.e2e.axe import find_problems
 from tests.e2e.test_admin import go, sign_in
 from tests.e2e.test_snapshots_admin import fits
 from tests.hub import LiveHub
@@ -89,4 +89,4 @@ def test_hostile_names_and_texts_break_no_lane(width: int, morning: Page, ada: C
     go(page, "/admin/")
     expect(page.locator("#away .ctx-away-lane")).to_have_count(5)
     assert fits(page)
-    assert find_problems(page) == []
+    assert find_problems(page) == {}

@@ -75,7 +75,6 @@ def test_after_half_an_hour_every_page_warns(client: Client, ada: Caller) -> Non
     shown = pages(client)
     assert 'class="ctx-hold-silent"' in shown["board"]
     assert "ctx-stripe ctx-silent" in shown["timeline"]
-    assert "ctx-dot-silent" in shown["overview"]
     assert "ctx-is-silent" in shown["agent"]
     assert "ctx-need ctx-silent" in shown["overview"]
     assert "awaited" not in "".join(shown.values())
@@ -90,7 +89,6 @@ def test_it_is_a_danger_once_others_were_refused(client: Client, ada: Caller, be
     shown = pages(client)
     assert 'class="ctx-hold-awaited"' in shown["board"]
     assert "ctx-stripe ctx-awaited" in shown["timeline"]
-    assert "ctx-dot-awaited" in shown["overview"]
     assert "ctx-need ctx-awaited" in shown["overview"]
 
 
