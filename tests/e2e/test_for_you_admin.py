@@ -10,7 +10,7 @@ from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Membership, Project
 from messaging.messages.services import send_message
 from messaging.models import Message
-from tests.e2e.test_accessibility import find_problems
+from tests.e2e.axe import find_problems
 from tests.e2e.test_admin import go, sign_in
 from tests.e2e.test_snapshots_admin import fits
 from tests.hub import LiveHub
