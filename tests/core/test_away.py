@@ -22,9 +22,9 @@ from ctxhub.core.refusals.services import WRITER
 from ctxhub.core.text.invisible import without_invisible
 from ctxhub.toolbox.dispatch import call
 from messaging.messages.services import send_message
-from tests.core.marks import unmarked
 from tests.core.test_timeline_admin import NOON, markup, table, write_at
 from tests.hostile import HOSTILE
+from tests.marks import unmarked
 from tests.needs import as_text
 from tests.people import MEMBER, VIEWER, member, person, signed_in, superuser
 from tests.query_plans import explained, plan_by_indexes
