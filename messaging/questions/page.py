@@ -36,6 +36,7 @@ def for_you_context(request: HttpRequest, *, limit: int = SHOWN) -> dict[str, An
         acting_name(request.user.get_username()),
         limit=limit,
         but=[*_put_off(request)],
+        user_id=request.user.pk or 0,
     )
     return {
         "for_you": found,
