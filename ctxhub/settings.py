@@ -183,6 +183,7 @@ UNFOLD: dict[str, Any] = {
     "SITE_FAVICONS": [{"rel": "icon", "type": "image/svg+xml", "href": "ctxhub.console.navigation.favicon"}],
     "SITE_URL": None,
     "SITE_DROPDOWN": "ctxhub.console.navigation.switcher",
+    "ACCOUNT": {"navigation": "ctxhub.console.navigation.account"},
     "SIDEBAR": {"navigation": "ctxhub.console.navigation.sidebar"},
     "DASHBOARD_CALLBACK": "ctxhub.console.dashboard.add_context",
     "STYLES": ["ctxhub.console.navigation.stylesheet"],

@@ -7,7 +7,7 @@ from django.views.generic import RedirectView
 
 from ctxhub.connect import approval, devices
 from ctxhub.connect import views as connect
-from ctxhub.console import connecting, joining, named_views, palette, search_page
+from ctxhub.console import connecting, joining, named_views, own_settings, palette, search_page
 from ctxhub.console.needs import live
 from ctxhub.health import healthz, readyz
 from ctxhub.rest.views import unknown_address
@@ -17,6 +17,7 @@ urlpatterns = [
     path(f"{named_views.FOLDER[1:]}<str:name>/", admin.site.admin_view(named_views.show), name="admin_view"),
     path(search_page.FOLDER[1:], admin.site.admin_view(search_page.show), name="admin_search"),
     path(palette.FOLDER[1:], admin.site.admin_view(palette.show), name="admin_palette"),
+    path(own_settings.FOLDER[1:], admin.site.admin_view(own_settings.show), name="admin_settings"),
     path(live.FOLDER[1:], admin.site.admin_view(live.show), name="admin_overview"),
     path(live.STREAM[1:], require_GET(admin.site.admin_view(live.stream)), name="admin_overview_events"),
     path(connecting.FOLDER[1:], admin.site.admin_view(connecting.show), name="admin_connected"),

@@ -5,14 +5,14 @@ from typing import Any
 from django.db.models.signals import post_save, pre_save
 from django.dispatch import receiver
 
-from ctxhub.core.accounts.people import person_renamed
+from ctxhub.core.accounts.people import broadcasts_declined, person_renamed
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import Caller, current
 from ctxhub.core.kit.transactions import write_transaction
 from ctxhub.core.models import Agent, Project
 from ctxhub.core.search.index import index_again
 from ctxhub.core.vocabulary.names import agent_registered, register_agent
-from messaging.messages.deliveries import deliver_standing, rename_recipient
+from messaging.messages.deliveries import decline_broadcasts, deliver_standing, rename_recipient
 from messaging.messages.history import done_by_orm, record_changes
 from messaging.messages.requests import tell_asker
 from messaging.messages.rows import MessageRow
@@ -38,6 +38,11 @@ def deliver_under_new_name(project_id: int, was: str, name: str, **_: Any) -> No
     """What a person was sent follows them."""
     if renamed := rename_recipient(project_id, was, name):
         index_again(project_id, "message", renamed)
+
+
+@receiver(broadcasts_declined)
+def owe_no_broadcasts(name: str, **_: Any) -> None:
+    decline_broadcasts(name)
 
 
 # -- Requests --------------------------------------------------------------------------------------

@@ -79,6 +79,14 @@ def switcher(request: HttpRequest) -> list[dict[str, Any]]:
     ]
 
 
+def account(request: HttpRequest) -> list[dict[str, Any]]:
+    """The menu of the person's name."""
+    links = [{"title": "My settings", "link": reverse("admin_settings")}]
+    if request.user.is_authenticated and request.user.has_usable_password():
+        links.append({"title": "Change password", "link": reverse("admin:password_change")})
+    return links
+
+
 def subtitle(request: HttpRequest) -> str:
     """The subtitle of the header: the chosen or only project, on other pages the remembered one."""
     remembered = access_of(request).named(request.session.get("project", ""))

@@ -6,6 +6,7 @@ from ctxhub.core.accounts.models import (
     HeardSession,
     Invitation,
     Membership,
+    Preference,
     Project,
     RequestCount,
     SignInFailure,

@@ -2,14 +2,15 @@
 
 from typing import Annotated
 
+from django.contrib.auth.models import User
 from rest_framework.request import Request
 from rest_framework.response import Response
 from typing_extensions import TypedDict
 
 from ctxhub.core.accounts.access_tokens import Scope
-from ctxhub.core.accounts.people import find_role, is_superuser
+from ctxhub.core.accounts.people import choose_broadcasts, find_role, is_superuser, wants_broadcasts
 from ctxhub.core.kit.caller import ADMIN, READ, WRITE, Caller
-from ctxhub.core.kit.errors import InvalidInput
+from ctxhub.core.kit.errors import InvalidInput, NotAllowed
 from ctxhub.rest.operations import operation
 from ctxhub.rest.project import caller_in, in_session, only_project, signed_in, speaking
 from ctxhub.rest.takes import Takes
@@ -30,6 +31,13 @@ class Me(TypedDict):
     role: Annotated[
         str | None, one_of("viewer", "member", "admin", "superuser"), About("A person's; null for a token.")
     ]
+    broadcasts: Annotated[
+        bool | None, About("Whether a person asked for what goes to everyone; null for a token.")
+    ]
+
+
+class OwnChoices(TypedDict):
+    broadcasts: Annotated[bool, About("What goes to everyone from now on is also for you.")]
 
 
 class MeViewSet(HubViewSet):
@@ -43,6 +51,15 @@ class MeViewSet(HubViewSet):
             return Response(_of_person(request))
         self.act_as(in_session(speaking(caller, request, body=None), request))
         return Response(_of_caller(self.caller, request))
+
+    @operation(body=Takes(OwnChoices), responses=OwnChoices)
+    def partial_update(self, request: Request) -> Response:
+        """Choose for yourself, signed in as a person."""
+        if not isinstance(request.user, User):
+            raise NotAllowed("A token has no settings of its own.", hint="Sign in to the admin.")
+        person = request.user
+        choose_broadcasts(person, wanted=self.body["broadcasts"])
+        return Response(OwnChoices(broadcasts=wants_broadcasts(person)))
 
     def _find_caller(self, request: Request) -> Caller | None:
         """Returns None for a person who sees no project, or several, and names none."""
@@ -61,10 +78,12 @@ def _of_caller(caller: Caller, request: Request) -> Me:
         pinned=caller.pinned or caller.is_person,
         scopes=[scope for scope in (READ, WRITE, ADMIN) if caller.may(scope)],
         role=find_role(signed_in(request), caller.project_id) if caller.is_person else None,
+        broadcasts=wants_broadcasts(signed_in(request)) if caller.is_person else None,
     )
 
 
 def _of_person(request: Request) -> Me:
     person = signed_in(request)
     role = "superuser" if is_superuser(person) else None
-    return Me(project=None, agent=person.get_username(), pinned=True, scopes=[], role=role)
+    wants = wants_broadcasts(person)
+    return Me(project=None, agent=person.get_username(), pinned=True, scopes=[], role=role, broadcasts=wants)

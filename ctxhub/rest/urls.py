@@ -33,7 +33,7 @@ ONE: dict[str, Any] = {"get": "retrieve"}
 LIST_AND_CREATE: dict[str, Any] = {"get": "list", "post": "create"}
 
 beside_projects = [
-    path("me/", MeViewSet.as_view(ONE)),
+    path("me/", MeViewSet.as_view({**ONE, "patch": "partial_update"})),
     path("me/tokens/", OwnTokenViewSet.as_view(LIST_AND_CREATE)),
     path("me/tokens/<int:token_id>/", OwnTokenViewSet.as_view({"delete": "destroy"})),
     path("projects/", ProjectsViewSet.as_view(LIST_AND_CREATE)),

@@ -5,9 +5,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
+from ctxhub.core.accounts.people import who_asked_for_broadcasts
 from ctxhub.core.kit import sql
 from ctxhub.core.kit.pages import Condition
 from ctxhub.core.models import Agent
+from messaging.messages.models import Delivery
 from messaging.messages.rows import MessageRow
 
 _COLUMNS = ("project_id", "message_id", "name", "folded", "type", "state", "priority", "at", "owed")
@@ -30,7 +32,11 @@ def deliver(project_id: int, messages: Sequence[MessageRow]) -> None:
             *(sql.stored_time(each.created_at), True, to_people),
         )
         for each in messages
-        for names, to_people in ((each.to or (), False), (each.people, True))
+        for names, to_people in (
+            (each.to or (), False),
+            (each.people, True),
+            (_asked(project_id, each), False),
+        )
         for name in names
     ]
     if named:
@@ -39,10 +45,24 @@ def deliver(project_id: int, messages: Sequence[MessageRow]) -> None:
         deliver_to_everyone(everyone)
 
 
+def _asked(project_id: int, message: MessageRow) -> list[str]:
+    """The people who asked for what goes to everyone, but for its sender."""
+    if not message.to_everyone:
+        return []
+    sender = message.sender.casefold()
+    return [name for name in who_asked_for_broadcasts(project_id) if name.casefold() != sender]
+
+
+def decline_broadcasts(name: str) -> None:
+    """A person owes no broadcast any more, in any project."""
+    owed = Delivery.unscoped.filter(folded=name.casefold(), owed=True, message__to_everyone=True)
+    owed.update(owed=False)
+
+
 def deliver_to_everyone(message_ids: Sequence[int]) -> None:
     """Deliver to every registered agent except the sender; owed by those seen in the 7 days before.
 
-    People owe none: what is addressed to everyone is not to them.
+    People owe none but those who asked for it, to whom `deliver` has delivered it by name.
     """
     among, values = sql.among("m.id", message_ids)
     since = sql.days_before("m.created_at", OWED_BY_SEEN_WITHIN_DAYS)

@@ -65,7 +65,8 @@ class ForYou:
 COUNTED_TO = 200
 # A request that nobody else holds; what is to be acknowledged; a question without an answer; what is unread.
 _WAITS = f"""
-    d.project_id = %s AND d.folded = %s AND d.owed AND NOT m.to_everyone
+    d.project_id = %s AND d.folded = %s AND d.owed AND (NOT m.to_everyone OR EXISTS (
+        SELECT 1 FROM core_preference p WHERE p.user_id = %s AND p.broadcasts))
     AND NOT (m.to_people AND m.claimed_by_id IS NOT NULL AND m.state = {RequestState.NONE.value})
     AND CASE
         WHEN m.type = {MessageType.REQUEST.value} THEN m.state = {RequestState.OPEN.value}
@@ -77,8 +78,17 @@ _WAITS = f"""
         ELSE d.read_at IS NULL END"""
 
 
-def find_for_you(project_ids: Sequence[int], name: str, *, limit: int, but: Sequence[int] = ()) -> ForYou:
+def find_for_you(
+    project_ids: Sequence[int],
+    name: str,
+    *,
+    limit: int,
+    but: Sequence[int] = (),
+    user_id: int = 0,
+) -> ForYou:
     """What waits for the person of this name, without the messages of these ids.
+
+    `user_id`: of their account, which may have asked for what goes to everyone.
 
     One statement, with a range of an index for each project.
     """
@@ -95,7 +105,7 @@ def find_for_you(project_ids: Sequence[int], name: str, *, limit: int, but: Sequ
     arms = " UNION ALL ".join(f"{arm} AND NOT ({among})" for _ in project_ids)
     values: list[Any] = []
     for project_id in project_ids:
-        values += [project_id, folded, now, folded, *others]
+        values += [project_id, folded, user_id, now, folded, *others]
     found = sql.rows(
         f"""
         WITH waiting AS MATERIALIZED (SELECT * FROM ({arms}) arms LIMIT {COUNTED_TO}),

@@ -131,7 +131,11 @@ def _found(request: HttpRequest, limit: int) -> ForYou:
     if "ctxhub_for_you" not in cache:
         name = acting_name(request.user.get_username())
         cache["ctxhub_for_you"] = find_for_you(
-            shown_project_ids(request), name, limit=limit, but=[*_put_off(request)]
+            shown_project_ids(request),
+            name,
+            limit=limit,
+            but=[*_put_off(request)],
+            user_id=request.user.pk or 0,
         )
     found: ForYou = cache["ctxhub_for_you"]
     return found

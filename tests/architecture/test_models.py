@@ -14,6 +14,7 @@ from ctxhub.core.models import (
     HubRecord,
     Import,
     Membership,
+    Preference,
     Project,
     RequestCount,
     SignInFailure,
@@ -25,7 +26,8 @@ LAYERS = {"core": 0, "memory": 1, "messaging": 1, "tracking": 1, "agent_sessions
 # The tenant, its memberships and visits (people see all their projects), what precedes a sign-in, what the
 # hub notes of itself, what is recorded before there is a project: imports, and programs that ask for one; and
 # the requests of a token, which are counted by its id alone.
-UNSCOPED = {Project, Membership, SignInFailure, Visit, HubRecord, Import, Enrolment, RequestCount}
+UNSCOPED = {Project, Membership, Preference, SignInFailure, Visit, HubRecord}
+UNSCOPED |= {Import, Enrolment, RequestCount}
 
 
 def our_models() -> list[type[models.Model]]:

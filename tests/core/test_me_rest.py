@@ -29,6 +29,7 @@ def test_a_token_is_told_its_project_agent_and_scopes(hub: LiveHub, apollo: Proj
         "pinned": False,
         "scopes": ["read"],
         "role": None,
+        "broadcasts": None,
     }
 
 
@@ -75,6 +76,7 @@ def test_a_person_is_told_their_role(
 ) -> None:
     told = me(sign_in(hub, "grace", apollo, role))
     expected = {"project": "apollo", "agent": "grace", "pinned": True, "scopes": scopes, "role": role.label}
+    expected["broadcasts"] = False
     assert told == expected
 
 
@@ -86,6 +88,7 @@ def test_a_person_of_several_projects_names_one(hub: LiveHub, apollo: Project, h
         "pinned": True,
         "scopes": [],
         "role": "superuser",
+        "broadcasts": False,
     }
     assert me(root) == unnamed
     named = me(root, project="hermes")

@@ -36,6 +36,7 @@ KNOWN, PERSON, SUPERUSER, NOBODY = "the known", "people", "superusers", "nobody"
 # Addresses whose view names no scope: who may, and why.
 EXCEPTIONS = {
     "GET me/": (KNOWN, "everybody may know who they are"),
+    "PATCH me/": (PERSON, "their own choice"),
     "GET projects/": (KNOWN, "it lists what the caller sees"),
     "POST projects/": (SUPERUSER, "projects are made by those who see all of them"),
     "GET me/tokens/": (PERSON, "their own tokens; a token is nobody who has some"),
@@ -62,6 +63,7 @@ OF_ADA = {
 
 # Instead of the example.
 BODIES = {
+    "PATCH me/": {"broadcasts": True},
     f"PATCH {PROJECT}scratchpads/<id:scratchpad_id>/": {"content": "x"},
     f"POST {PROJECT}sessions/restore/": {"session": "1"},
 }

@@ -32,6 +32,7 @@ ADDRESSES: dict[str, tuple[str, tuple[int, ...], str]] = {
     "admin_palette": (STAFF, (200,), "of projects that one sees"),
     "admin_overview": (STAFF, (200,), "of projects that one sees"),
     "admin_overview_events": (STAFF, (200,), "of projects that one sees"),
+    "admin_settings": (STAFF, (200,), "what one chooses for oneself"),
     "admin_connected": (STAFF, (200, 404), "of a token that one made"),
     "(?P<url>.*)$": (STAFF, (404,), "there is no such page"),
     "": (EVERYBODY, (302,), "it leads to the admin"),

@@ -13,7 +13,7 @@ WHY_LEFT = {
     "who may come in is the hub's": (
         *("core.AccessToken", "core.Enrolment", "core.Invitation", "core.Membership"),
     ),
-    "people": ("core.Visit", "core.SignInFailure"),
+    "people": ("core.Preference", "core.Visit", "core.SignInFailure"),
     "what the hub notes of itself": ("core.HubRecord",),
     "addresses are secrets": ("core.Webhook", "core.WebhookDelivery"),
     "they are deleted": ("core.BinItem", "core.BinPart"),

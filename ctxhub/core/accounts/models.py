@@ -255,6 +255,18 @@ class Visit(models.Model):
         return f"visit of {self.user_id}"
 
 
+class Preference(models.Model):
+    """What a person has chosen for themselves. `broadcasts`: what goes to everyone is also for them."""
+
+    user = models.OneToOneField(
+        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, primary_key=True, related_name="+"
+    )
+    broadcasts = models.BooleanField(default=False)
+
+    def __str__(self) -> str:
+        return f"preference of {self.user_id}"
+
+
 class SignInFailure(models.Model):
     """The failed sign-ins in a row with one name, known or not, from one address."""
 

@@ -4,7 +4,8 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 from django.contrib.auth.models import AbstractBaseUser, AbstractUser, User
-from django.db.models import BigIntegerField, Q, QuerySet, Value
+from django.db import transaction
+from django.db.models import BigIntegerField, Exists, OuterRef, Q, QuerySet, Value
 from django.dispatch import Signal
 from typing_extensions import TypedDict
 
@@ -17,7 +18,7 @@ from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.kit.keyset import page_of
 from ctxhub.core.kit.listing import Listing
 from ctxhub.core.kit.transactions import acquire_write_lock, write_transaction
-from ctxhub.core.models import AccessToken, Agent, Membership, Project
+from ctxhub.core.models import AccessToken, Agent, Membership, Preference, Project
 from ctxhub.toolbox.argument_types import Time
 
 SUPERUSER = "superuser"
@@ -99,6 +100,31 @@ def people_of(project_id: int) -> list[str]:
     ]
     is_alone = all(alone for _, alone in found)
     return sorted({acting_name(username) for username, alone in found if alone == is_alone}, key=str.casefold)
+
+
+# Sent in the transaction in which a person no longer asks for broadcasts. Argument: name.
+broadcasts_declined = Signal()
+
+
+def wants_broadcasts(user: AbstractBaseUser) -> bool:
+    """Whether what goes to everyone is also for this person."""
+    return Preference.objects.filter(user_id=user.pk, broadcasts=True).exists()
+
+
+def choose_broadcasts(user: AbstractBaseUser, *, wanted: bool) -> None:
+    """From now on; what they owe of before ends where they decline."""
+    with transaction.atomic():
+        Preference.objects.update_or_create(user_id=user.pk, defaults={"broadcasts": wanted})
+        if not wanted:
+            broadcasts_declined.send(Preference, name=acting_name(user.get_username()))
+
+
+def who_asked_for_broadcasts(project_id: int) -> list[str]:
+    """The names as which people act who can see a project and asked for its broadcasts."""
+    asked = Preference.objects.filter(broadcasts=True, user__is_active=True)
+    of_project = Membership.objects.filter(user=OuterRef("user"), project=project_id)
+    here = asked.filter(Q(user__is_superuser=True) | Exists(of_project)).order_by("user")
+    return [acting_name(name) for name in here.values_list("user__username", flat=True)]
 
 
 def is_superuser(user: object) -> bool:
