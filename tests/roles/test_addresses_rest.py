@@ -62,7 +62,7 @@ OF_ADA = {
 
 
 # Instead of the example.
-BODIES = {
+BODIES: dict[str, Json] = {
     "PATCH me/": {"broadcasts": True},
     f"PATCH {PROJECT}scratchpads/<id:scratchpad_id>/": {"content": "x"},
     f"POST {PROJECT}sessions/restore/": {"session": "1"},
