@@ -52,7 +52,7 @@ class MeViewSet(HubViewSet):
         self.act_as(in_session(speaking(caller, request, body=None), request))
         return Response(_of_caller(self.caller, request))
 
-    @operation(body=Takes(OwnChoices), responses=OwnChoices)
+    @operation(body=Takes(OwnChoices, example={"broadcasts": True}), responses=OwnChoices)
     def partial_update(self, request: Request) -> Response:
         """Choose for yourself, signed in as a person."""
         if not isinstance(request.user, User):

@@ -26,6 +26,8 @@ _TO_EVERYONE = f"""
 
 def deliver(project_id: int, messages: Sequence[MessageRow]) -> None:
     """Deliver new messages to their recipients, or to everyone."""
+    everyone = [each.id for each in messages if each.to_everyone]
+    asked = who_asked_for_broadcasts(project_id) if everyone else []
     named = [
         (
             *(project_id, each.id, name, name.casefold(), each.type, each.state, each.priority),
@@ -35,22 +37,18 @@ def deliver(project_id: int, messages: Sequence[MessageRow]) -> None:
         for names, to_people in (
             (each.to or (), False),
             (each.people, True),
-            (_asked(project_id, each), False),
+            (_but_sender(asked, each) if each.to_everyone else (), False),
         )
         for name in names
     ]
     if named:
         sql.insert("messaging_delivery", _NAMED, named)
-    if everyone := [each.id for each in messages if each.to_everyone]:
+    if everyone:
         deliver_to_everyone(everyone)
 
 
-def _asked(project_id: int, message: MessageRow) -> list[str]:
-    """The people who asked for what goes to everyone, but for its sender."""
-    if not message.to_everyone:
-        return []
-    sender = message.sender.casefold()
-    return [name for name in who_asked_for_broadcasts(project_id) if name.casefold() != sender]
+def _but_sender(names: Sequence[str], message: MessageRow) -> list[str]:
+    return [name for name in names if name.casefold() != message.sender.casefold()]
 
 
 def decline_broadcasts(name: str) -> None:

@@ -36,7 +36,7 @@ def test_token_connect_revoke(page: Page, hub: LiveHub, apollo: Project) -> None
     assert rest.get("decisions/db/engine/").body["value"] == "PostgreSQL"
 
     page.get_by_role("link", name="All access tokens").click()
-    page.locator("#result_list").get_by_role("link", name="laptop").click()
+    page.locator(".ctx-row-title", has_text="laptop").click()
     page.get_by_role("link", name="Revoke").click()
     page.get_by_role("button", name="Revoke").click()
     expect(page.locator("#result_list")).to_contain_text("revoked")

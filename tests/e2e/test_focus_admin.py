@@ -25,8 +25,9 @@ LOOK = """() => {
     each.dataset.reached = "yes";
     const around = [each, each.parentElement, each.parentElement?.parentElement];
     around.push(...each.querySelectorAll("rect"));
-    const drawn = () => JSON.stringify(around.filter(Boolean).map(one => {
-        const style = getComputedStyle(one);
+    const styles = around.filter(Boolean).map(one => [one]).concat([[each, "::after"]]);
+    const drawn = () => JSON.stringify(styles.map(one => {
+        const style = getComputedStyle(...one);
         const outline = style.outlineStyle === "none" ? 0 : style.outlineWidth;
         return [outline, style.boxShadow, style.borderColor, style.backgroundColor, style.stroke, style.top];
     }));

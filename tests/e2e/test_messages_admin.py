@@ -31,7 +31,7 @@ def test_a_person_reads_and_answers_a_conversation(
     send(ada, "For eve alone.", to=["eve", "zoe"])
     sign_in(page, hub, person("vera", apollo, ADMIN))
 
-    expect(page.get_by_text("unread urgent message")).to_be_visible()
+    page.get_by_text("unread urgent message").click()
     page.get_by_role("link", name=question).click()
     expect(page.get_by_text("Claimed by ben")).to_be_visible()
     page.get_by_text("Read by 1 of 2, acknowledged by 1").click()
