@@ -45,15 +45,12 @@ def record(*, project_id: int, agent_id: int | None, changes: Sequence[Change], 
     if not changes:
         return
     moments = [sql.stored_time(change.at or at) for change in changes]
-    sql.insert(
-        "core_event",
-        ("project_id", "noun", "verb", "ref", "agent_id", "at", "data"),
-        [
-            (project_id, c.noun, c.verb, c.ref, agent_id, moment, sql.stored_json(c.data))
-            for c, moment in zip(changes, moments, strict=True)
-        ],
-        _notify(project_id),
-    )
+    records = [
+        (project_id, c.noun, c.verb, c.ref, agent_id, moment, sql.stored_json(c.data))
+        for c, moment in zip(changes, moments, strict=True)
+    ]
+    columns = ("project_id", "noun", "verb", "ref", "agent_id", "at", "data")
+    sql.execute(*sql.inserting("core_event", columns, records, _notify(project_id)))
     recorded.send(None, project_id=project_id, nouns={change.noun for change in changes}, at=at)
 
 

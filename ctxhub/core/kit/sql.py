@@ -2,7 +2,11 @@
 
 import json
 import re
+import sys
+import threading
+from asyncio import _get_running_loop
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache, lru_cache
@@ -15,7 +19,9 @@ from django.db import DEFAULT_DB_ALIAS, connection, connections
 from ctxhub.core.kit.read_limit import checkpoint, count_waiting
 
 Row = Sequence[Any]
-Selected = tuple[str, Sequence[Any]]
+Statement = tuple[str, Sequence[Any]]
+"""A statement, and the values of its placeholders."""
+Selected = Statement
 """A SELECT, and the values of its placeholders."""
 T = TypeVar("T")
 U = TypeVar("U")
@@ -36,22 +42,98 @@ def rows(statement: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
     Django's cursor and its wrappers cost as much as a look-up by id, so they run only while somebody listens
     to them: tests, debugging.
     """
-    database = connections[DEFAULT_DB_ALIAS]
-    database.close_if_health_check_failed()
-    database.ensure_connection()
-    if database.execute_wrappers or database.queries_logged:
+    found = _run(statement, values)
+    if _thread.reads is not None:
+        _thread.reads.append((statement, values, found))
+    return found
+
+
+def _run(statement: str, values: Sequence[Any]) -> list[tuple[Any, ...]]:
+    database = _thread.connected()
+    if _is_watched(database):
         with _watched_cursor(database) as cursor:
             cursor.execute(statement, values)
             return _all_rows(cursor)
     database.validate_no_broken_transaction()
     checkpoint()
-    with database.wrap_database_errors:
+    try:
         if is_sqlite():
             return _all_rows(database.connection.execute(_for_sqlite(statement), values))
-        started = monotonic()
-        found = _all_rows(_preparing_cursor(database).execute(statement, values))
+        return _run_in_line(database, [(statement, values)])
+    except Exception:
+        database.wrap_database_errors.__exit__(*sys.exc_info())
+        raise
+
+
+def _run_in_line(database: Any, statements: Sequence[Statement]) -> list[tuple[Any, ...]]:
+    """Run statements, those that wait first, in one round trip; the rows of the last."""
+    started = monotonic()
+    before, _thread.waiting = _thread.waiting, None if _thread.waiting is None else []
+    try:
+        with database.connection.pipeline() if before or len(statements) > 1 else nullcontext():
+            for statement, values in [*(before or ()), *statements]:
+                cursor = _preparing_cursor(database).execute(statement, values)
+        return _all_rows(cursor)
+    finally:
         count_waiting(monotonic() - started)
-        return found
+
+
+def _is_watched(database: Any) -> bool:
+    """Whether somebody listens to Django's cursor, besides what is added while statements wait."""
+    return len(database.execute_wrappers) > (_thread.waiting is not None) or database.queries_logged
+
+
+class _Thread(threading.local):
+    """The connection of a thread: Django's own look-up of it costs as much as the statement of a read.
+
+    `reads`: where what the thread reads is recorded, if it is. `waiting`: the statements that wait for the
+    next one, if they may.
+    """
+
+    database: Any = None
+    reads: "list[Read] | None" = None
+    waiting: "list[Statement] | None" = None
+
+    def connected(self) -> Any:
+        if _get_running_loop() is not None:  # Django gives each task a connection of its own.
+            database = connections[DEFAULT_DB_ALIAS]
+        else:
+            database = self.database = self.database or connections[DEFAULT_DB_ALIAS]
+        database.close_if_health_check_failed()
+        if database.connection is None:
+            database.ensure_connection()
+        return database
+
+
+_thread = _Thread()
+
+Read = tuple[str, Sequence[Any], list[tuple[Any, ...]]]
+"""A statement that was run, its values, and what it found."""
+
+
+@contextmanager
+def recorded_reads() -> Iterator[list[Read]]:
+    """Record what this thread reads by `rows` in the block."""
+    outer, _thread.reads = _thread.reads, []
+    try:
+        yield _thread.reads
+    finally:
+        _thread.reads = outer
+
+
+@contextmanager
+def unrecorded_reads() -> Iterator[None]:
+    """What is read in the block is not recorded: nothing that is written follows from it."""
+    outer, _thread.reads = _thread.reads, None
+    try:
+        yield
+    finally:
+        _thread.reads = outer
+
+
+def are_unchanged(reads: Iterable[Read]) -> bool:
+    """Whether the statements find the same again."""
+    return all(_run(statement, values) == found for statement, values, found in reads)
 
 
 def _preparing_cursor(database: Any) -> Any:
@@ -105,16 +187,60 @@ def read_together(readings: Sequence[Reading[T]]) -> list[T]:
 
 
 def execute(statement: str, values: Sequence[Any] = ()) -> None:
-    rows(statement, values)
+    """Run a statement whose result nobody reads: on PostgreSQL, in a write, together with the next one."""
+    if _thread.waiting is None or _is_watched(_thread.connected()):
+        _run(statement, values)
+    else:
+        _thread.waiting.append((statement, values))
+
+
+@contextmanager
+def sent_together() -> Iterator[None]:
+    """In the block, which is a transaction of PostgreSQL, statements without a result wait for one with a
+    result, for one of Django, or for the end: each round trip is time that the write lock is held.
+    """
+    if is_sqlite() or _thread.waiting is not None:
+        yield
+        return
+    wrappers = _thread.connected().execute_wrappers
+    _thread.waiting = []
+    wrappers.append(_send_waiting_first)
+    try:
+        yield
+        send_waiting()
+    finally:
+        wrappers.remove(_send_waiting_first)
+        _thread.waiting = None
+
+
+def send_waiting() -> None:
+    """Run the statements that wait."""
+    if waiting := _thread.waiting:
+        _thread.waiting = []
+        database = _thread.connected()
+        with database.wrap_database_errors:
+            _run_in_line(database, waiting)
+
+
+def _send_waiting_first(execute: Callable[..., Any], *arguments: Any) -> Any:
+    send_waiting()
+    return execute(*arguments)
 
 
 def insert(
     table: str, columns: Sequence[str], records: Iterable[Row], then: str = ""
 ) -> list[tuple[Any, ...]]:
     """Insert all records in one statement; `then` follows VALUES, and its RETURNING gives the result."""
-    records = list(records)
-    statement = _insert_statement(table, tuple(columns), len(records), then)
-    return rows(statement, [*chain.from_iterable(records)])
+    statement, values = inserting(table, columns, list(records), then)
+    if "RETURNING" in then:
+        return rows(statement, values)
+    execute(statement, values)
+    return []
+
+
+def inserting(table: str, columns: Sequence[str], records: Sequence[Row], then: str = "") -> Statement:
+    """The statement of `insert`."""
+    return _insert_statement(table, tuple(columns), len(records), then), [*chain.from_iterable(records)]
 
 
 @lru_cache(256)

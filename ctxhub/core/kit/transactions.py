@@ -1,5 +1,6 @@
 """Write transactions, and the lock that makes writers wait for each other in order."""
 
+import threading
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 
@@ -15,7 +16,7 @@ from ctxhub.core.kit.newer_schema import (
 from ctxhub.core.kit.outcomes import begin_commit
 from ctxhub.core.kit.read_limit import NO_TIMEOUT, unlimited
 from ctxhub.core.kit.replaced_file import refuse_replaced
-from ctxhub.core.kit.sql import is_sqlite
+from ctxhub.core.kit.sql import is_sqlite, sent_together
 from ctxhub.core.kit.write_queue import QUEUE, QueueTimeout, Turn, describe
 
 
@@ -31,9 +32,28 @@ def write_transaction(project_id: int) -> Iterator[None]:
     is_outermost = not connection.in_atomic_block
     with counted_write(), unlimited(), touch_transaction(), early_writes():
         acquire_write_lock(project_id)
-        yield
+        _writing.depth += 1
+        try:
+            with sent_together():
+                yield
+        finally:
+            _writing.depth -= 1
         if is_outermost:
             begin_commit(project_id)
+
+
+class _Writing(threading.local):
+    """How many write transactions of this thread surround it."""
+
+    depth = 0
+
+
+_writing = _Writing()
+
+
+def is_writing() -> bool:
+    """Whether this thread is in a write transaction."""
+    return _writing.depth > 0
 
 
 @contextmanager
