@@ -55,7 +55,7 @@ def main() -> None:
 def _report(operation: Operation, size: int, calls: int, top: int, *, show_sql: bool) -> None:
     from django.db import connection
 
-    run = _runner()
+    run = runner()
     context = Context(size)
     context.refresh(run)
     for _ in range(WARM_UP):
@@ -88,7 +88,7 @@ def _profile(
     pstats.Stats(profile).strip_dirs().sort_stats("tottime").print_stats(top)
 
 
-def _runner() -> Callable[[dict[str, Any]], dict[str, Any]]:
+def runner(agent: str = "bench") -> Callable[[dict[str, Any]], dict[str, Any]]:
     """A function that makes a tool call as both transports do, without the protocol."""
     from ctxhub.core.kit.caller import Caller
     from ctxhub.core.models import Project
@@ -96,7 +96,7 @@ def _runner() -> Callable[[dict[str, Any]], dict[str, Any]]:
     from ctxhub.toolbox import dispatch
     from ctxhub.toolbox.tool_list import find_call
 
-    caller = Caller(project=Project.objects.get(slug="bench"), agent="bench")
+    caller = Caller(project=Project.objects.get(slug="bench"), agent=agent)
 
     def run(params: dict[str, Any]) -> dict[str, Any]:
         tool, arguments = find_call(params["name"], params["arguments"])

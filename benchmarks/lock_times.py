@@ -19,14 +19,16 @@ class _Begun(threading.local):
 
 
 @contextmanager
-def recorded_holds(clock: Clock = perf_counter) -> Iterator[list[float]]:
-    """The seconds of all holds of this process during the block, in the order of their ends."""
+def recorded_holds(clock: Clock = perf_counter, *, of_thread: bool = False) -> Iterator[list[float]]:
+    """The seconds of all holds of this process, or `of_thread` of this thread, in the order of their ends."""
+    here = threading.get_ident()
     acquire, touch = transactions.acquire_write_lock, transactions.touch_transaction
     begun, holds = _Begun(), list[float]()
 
     def acquire_timed(project_id: int) -> None:
         acquire(project_id)
-        begun.times[-1] = clock()
+        if begun.times:  # A transaction of another thread may have begun before.
+            begun.times[-1] = clock()
 
     @contextmanager
     def touch_timed() -> Iterator[None]:
@@ -35,7 +37,8 @@ def recorded_holds(clock: Clock = perf_counter) -> Iterator[list[float]]:
             with touch():
                 yield
         finally:
-            if (began := begun.times.pop()) is not None:
+            began = begun.times.pop()
+            if began is not None and not (of_thread and threading.get_ident() != here):
                 holds.append(clock() - began)
 
     # What `write_transaction` calls; others import them by name.

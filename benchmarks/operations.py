@@ -91,7 +91,7 @@ def _batch(context: Context) -> Params:
     return tool("decision", "set_batch", items=[new_decision(context) for _ in range(50)])
 
 
-def tool(name: str, action: str = "", **arguments: Any) -> Params:
+def tool(name: str, action: str = "", /, **arguments: Any) -> Params:
     return {"name": name, "arguments": {"action": action, **arguments} if action else arguments}
 
 
