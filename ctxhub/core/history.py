@@ -30,7 +30,7 @@ from ctxhub.core.kit.sql import Reading
 from ctxhub.core.kit.transactions import acquire_write_lock, write_transaction
 from ctxhub.core.paths.rows import PathRow
 from ctxhub.core.paths.services import PatternChange, write_patterns
-from ctxhub.core.search.documents import Document
+from ctxhub.core.search.documents import Document, prepare_document
 from ctxhub.core.search.index import Fields, forget, ids_showing, index_documents
 from ctxhub.core.vocabulary.names import register_agent
 
@@ -206,6 +206,12 @@ class History(Generic[RowT]):
         self, old: RowT | None, new: RowT | None, reason: str = "", detail: Any = None
     ) -> Change[RowT]:
         return Change(self, old, new, reason, detail)
+
+    def prepare(self, changes: Sequence[Change[RowT]]) -> None:
+        """Compute before the lock what takes time and depends on texts alone: the words of new documents."""
+        for change in changes:
+            if change.new and self.is_indexed and (document := self.document(change.new)):
+                prepare_document(document)
 
     def record(
         self, *, project_id: int, agent_id: int | None, changes: Sequence[Change[RowT]], at: datetime

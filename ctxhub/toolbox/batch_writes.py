@@ -1,6 +1,7 @@
 """Batches: many writes in one call, atomic or one by one."""
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, TypeVar
 
 # pydantic writes the answer's schema, and wants this TypedDict before Python 3.12.
@@ -9,10 +10,11 @@ from typing_extensions import TypedDict
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import CtxhubError, InvalidInput
 from ctxhub.core.kit.inputs import LIST_LENGTH
-from ctxhub.core.kit.transactions import write_transaction
+from ctxhub.core.kit.prepared import write_prepared
 from ctxhub.core.refusals.services import count_refusal
 
 FieldsT = TypeVar("FieldsT")
+PreparedT = TypeVar("PreparedT")
 OutcomeT = TypeVar("OutcomeT")
 
 Items = Sequence[Mapping[str, Any] | CtxhubError]
@@ -32,11 +34,12 @@ def write_batch(
     items: Items,
     *,
     clean: Callable[..., FieldsT],
-    write: Callable[[Caller, Sequence[FieldsT]], Sequence[OutcomeT | CtxhubError]],
+    prepare: Callable[[Caller, Sequence[FieldsT]], PreparedT],
+    write: Callable[[Caller, PreparedT], Sequence[OutcomeT | CtxhubError]],
     answer: Callable[[OutcomeT], Mapping[str, Any]],
     atomic: bool,
 ) -> BatchAnswer:
-    """Validate up to 50 items, then write the valid ones in one transaction.
+    """Validate up to 50 items, then write the valid ones in one transaction, prepared before its lock.
 
     `atomic`: the first error is raised, with the `index` of its item, and nothing is written. Otherwise valid
     items are written, and errors are part of the answer.
@@ -45,16 +48,39 @@ def write_batch(
     cleaned = [_cleaned(caller, item, clean) for item in items]
     if atomic:
         _raise_first_error(cleaned)
-    with write_transaction(caller.project_id):
-        written = iter(write(caller, [item for item in cleaned if not isinstance(item, CtxhubError)]))
+    valid = [item for item in cleaned if not isinstance(item, CtxhubError)]
+
+    def write_valid(prepared: PreparedT) -> list[OutcomeT | CtxhubError]:
+        written = iter(write(caller, prepared))
         outcomes = [item if isinstance(item, CtxhubError) else next(written) for item in cleaned]
         if atomic:
             _raise_first_error(outcomes)
+        return outcomes
+
+    outcomes: Sequence[OutcomeT | CtxhubError] = [item for item in cleaned if isinstance(item, CtxhubError)]
+    if valid:
+        outcomes = write_prepared(caller.project_id, partial(prepare, caller, valid), write_valid)
     errors = [outcome for outcome in outcomes if isinstance(outcome, CtxhubError)]
     for error in errors:
         count_refusal(caller, error)
     done = len(outcomes) - len(errors)
     return BatchAnswer(done=done, failed=len(errors), results=_results(outcomes, answer))
+
+
+def write_one(
+    caller: Caller,
+    prepare: Callable[[], PreparedT],
+    write: Callable[[Caller, PreparedT], Sequence[OutcomeT | CtxhubError]],
+) -> OutcomeT:
+    """Write one item as a batch would. Raises its error."""
+
+    def write_it(prepared: PreparedT) -> OutcomeT:
+        [outcome] = write(caller, prepared)
+        if isinstance(outcome, CtxhubError):
+            raise outcome
+        return outcome
+
+    return write_prepared(caller.project_id, prepare, write_it)
 
 
 def refuse_too_many(items: Sequence[Any]) -> None:

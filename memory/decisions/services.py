@@ -1,6 +1,6 @@
 """Sets, deprecates and deletes decisions. All writes go through here."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Annotated, Literal, NotRequired, Unpack
@@ -24,7 +24,7 @@ from ctxhub.core.kit.unset import UNSET, Unset, if_set
 from ctxhub.core.paths.reading import reader_of
 from ctxhub.core.vocabulary.names import find_vocabulary, register_agent
 from ctxhub.toolbox.argument_types import About
-from ctxhub.toolbox.batch_writes import BatchAnswer, Items, write_batch
+from ctxhub.toolbox.batch_writes import BatchAnswer, Items, write_batch, write_one
 from memory.decisions.history import HISTORY, DecisionChange
 from memory.decisions.inputs import (
     DEFAULTS,
@@ -36,7 +36,14 @@ from memory.decisions.inputs import (
 )
 from memory.decisions.models import Decision, DecisionStatus, ValueType
 from memory.decisions.rows import DecisionRow, read_decisions, superseding_keys
-from memory.decisions.writing import check_expected, is_converted, store_changes, write_decisions
+from memory.decisions.writing import (
+    Round,
+    check_expected,
+    is_converted,
+    prepare_decisions,
+    store_changes,
+    write_decisions,
+)
 from memory.suggestions.similar_keys import Similar, find_similar
 from memory.suggestions.suggest import Inferred, infer
 
@@ -95,9 +102,7 @@ def set_decision(
 
 def store_decision(caller: Caller, fields: DecisionFields) -> SetAnswer:
     """Write the result of `clean_fields`."""
-    with write_transaction(caller.project_id):
-        answer = _write(caller, fields)
-    return _with_similar(caller, answer)
+    return _with_similar(caller, _write(caller, partial(prepare_decisions, caller, [fields])))
 
 
 def change_decision(
@@ -105,10 +110,14 @@ def change_decision(
 ) -> SetAnswer:
     """Change an existing decision; absent arguments, even the value, stay unchanged. Raises NotFound."""
     fields = clean_fields(caller, key=key, value=value, **rest)
-    with write_transaction(caller.project_id):
-        if not Decision.objects.in_project(caller.project).filter(key=fields.key).exists():
+
+    def prepare() -> Round:
+        prepared = prepare_decisions(caller, [fields])
+        if fields.key not in prepared.stored:
             raise unknown_key(fields.key)
-        return _write(caller, fields)
+        return prepared
+
+    return _write(caller, prepare)
 
 
 def replace_decision(
@@ -118,11 +127,13 @@ def replace_decision(
     arguments: DecisionArguments = {**DEFAULTS, **rest}
     fields = clean_fields(caller, key=key, value=value, **arguments)
     fields = replace(fields, tradeoffs=merge_object({}, if_set(fields.tradeoffs, {})))
-    with write_transaction(caller.project_id):
-        if old := read_decisions(caller.project_id, [fields.key]).get(fields.key):
-            fields = replace(fields, metadata={**dict.fromkeys(old.metadata), **(fields.metadata or {})})
-        answer = _write(caller, fields)
-    return _with_similar(caller, answer)
+
+    def prepare() -> Round:
+        old = read_decisions(caller.project_id, [fields.key]).get(fields.key)
+        unset = dict.fromkeys(old.metadata) if old else {}
+        return prepare_decisions(caller, [replace(fields, metadata={**unset, **(fields.metadata or {})})])
+
+    return _with_similar(caller, _write(caller, prepare))
 
 
 def set_decision_batch(*, caller: Caller, items: Items, atomic: bool = True) -> BatchAnswer:
@@ -138,10 +149,14 @@ def set_decision_batch(*, caller: Caller, items: Items, atomic: bool = True) -> 
         caller,
         items,
         clean=partial(clean_fields, reader=reader),
+        prepare=prepare_decisions,
         write=_write_all,
         answer=_answer,
         atomic=atomic,
     )
+
+
+NOTHING_INFERRED = Inferred(layer=None, tags=[], scope=None)
 
 
 def quick_set_decision(
@@ -149,14 +164,19 @@ def quick_set_decision(
 ) -> QuickSetAnswer:
     """Set a decision; a new one gets layer, tags and scope inferred from its key."""
     fields = clean_fields(caller, key=key, value=value, numeric=numeric)
-    inferred = Inferred(layer=None, tags=[], scope=None)
-    with write_transaction(caller.project_id):
-        if not Decision.objects.in_project(caller.project).filter(key=fields.key).exists():
-            inferred = _known_layer(caller, infer(fields.key))
-            scopes = [inferred["scope"]] if inferred["scope"] else []
-            fields = replace(fields, layer=inferred["layer"], tags=inferred["tags"], scopes=scopes)
-        answer = _write(caller, fields)
-    return {**_with_similar(caller, answer), "inferred": inferred}
+    inferred = NOTHING_INFERRED
+
+    def prepare() -> Round:
+        nonlocal inferred
+        if read_decisions(caller.project_id, [fields.key]):
+            inferred = NOTHING_INFERRED
+            return prepare_decisions(caller, [fields])
+        inferred = _known_layer(caller, infer(fields.key))
+        scopes = [inferred["scope"]] if inferred["scope"] else []
+        words = replace(fields, layer=inferred["layer"], tags=inferred["tags"], scopes=scopes)
+        return prepare_decisions(caller, [words])
+
+    return {**_with_similar(caller, _write(caller, prepare)), "inferred": inferred}
 
 
 def deprecate_decision(
@@ -295,15 +315,12 @@ def _known_layer(caller: Caller, inferred: Inferred) -> Inferred:
     return inferred if inferred["layer"] in layers else {**inferred, "layer": None}
 
 
-def _write(caller: Caller, fields: DecisionFields) -> SetAnswer:
-    [outcome] = _write_all(caller, [fields])
-    if isinstance(outcome, CtxhubError):
-        raise outcome
-    return _answer(outcome)
+def _write(caller: Caller, prepare: Callable[[], Round]) -> SetAnswer:
+    return _answer(write_one(caller, prepare, _write_all))
 
 
-def _write_all(caller: Caller, items: Sequence[DecisionFields]) -> list[Written | CtxhubError]:
-    outcomes = zip(items, write_decisions(caller, items), strict=True)
+def _write_all(caller: Caller, prepared: Round) -> list[Written | CtxhubError]:
+    outcomes = zip(prepared.items, write_decisions(caller, prepared), strict=True)
     return [o if isinstance(o, CtxhubError) else Written(fields, o) for fields, o in outcomes]
 
 

@@ -1,6 +1,6 @@
 """Computes the new states of decisions and writes them, many at once: rows, links, revisions and events."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
@@ -9,6 +9,7 @@ from ctxhub.core.history import Change
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import Caller, for_readers
 from ctxhub.core.kit.errors import Conflict, CtxhubError
+from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.kit.inputs import merge_object
 from ctxhub.core.kit.listing import preview
 from ctxhub.core.kit.metadata import changed_metadata
@@ -130,25 +131,47 @@ def _blank(key: str, agent: str, at: datetime) -> DecisionRow:
     )
 
 
-def write_decisions(caller: Caller, items: Sequence[DecisionFields]) -> list[DecisionChange | CtxhubError]:
-    """Write the items; one change or error for each. A key that occurs n times takes n rounds."""
-    outcomes: dict[int, DecisionChange | CtxhubError] = {}
-    waiting = dict(enumerate(items))
+@frozen
+class Round:
+    """Items, what is stored under their keys, and what becomes of the first with each: a change, or an error.
+
+    Not yet written.
+    """
+
+    items: Sequence[DecisionFields]
+    stored: Mapping[str, DecisionRow]
+    outcomes: Sequence[DecisionChange | CtxhubError]
+    vocabulary: Vocabulary
+
+    @property
+    def written(self) -> list[DecisionChange]:
+        return [o for o in self.outcomes if isinstance(o, Change) and (o.old is None or o.changed)]
+
+
+def write_decisions(caller: Caller, first: Round) -> list[DecisionChange | CtxhubError]:
+    """Write the items of a round; one change or error for each. A key that occurs n times takes n rounds."""
     at = clock.now()
-    while waiting:
-        first_of_key: dict[str, int] = {}
-        for index, fields in waiting.items():
-            first_of_key.setdefault(fields.key, index)
-        chosen = list(first_of_key.values())
-        written = _write_round(caller, [waiting.pop(n) for n in chosen], _later(at, len(outcomes)))
+    chosen = _first_of_keys(first.items, range(len(first.items)))
+    outcomes = dict(zip(chosen, _write_round(caller, first, at), strict=True))
+    while waiting := [n for n in range(len(first.items)) if n not in outcomes]:
+        chosen = _first_of_keys(first.items, waiting)
+        following = prepare_decisions(caller, [first.items[n] for n in chosen])
+        written = _write_round(caller, following, _later(at, len(outcomes)))
         outcomes |= zip(chosen, written, strict=True)
-    return [outcomes[index] for index in range(len(items))]
+    return [outcomes[index] for index in range(len(first.items))]
 
 
-def _write_round(
-    caller: Caller, items: Sequence[DecisionFields], at: datetime
-) -> list[DecisionChange | CtxhubError]:
-    """Write items with different keys, each a microsecond later, so that event cursors keep their order."""
+def _first_of_keys(items: Sequence[DecisionFields], numbers: Iterable[int]) -> list[int]:
+    """Those of the numbers whose items are the first with their keys."""
+    found: dict[str, int] = {}
+    for number in numbers:
+        found.setdefault(items[number].key, number)
+    return list(found.values())
+
+
+def prepare_decisions(caller: Caller, all_items: Sequence[DecisionFields]) -> Round:
+    """Read what the items meet, the first with each key, and compute what they make of it. Writes nothing."""
+    items = [all_items[n] for n in _first_of_keys(all_items, range(len(all_items)))]
     stored = read_decisions(caller.project_id, [fields.key for fields in items])
     vocabulary = find_vocabulary(
         caller.project_id,
@@ -157,15 +180,30 @@ def _write_round(
         scopes=[scope for fields in items for scope in if_set(fields.scopes, ())],
         layers=any(fields.layer for fields in items),
     )
+    at = clock.now()
     outcomes: list[DecisionChange | CtxhubError] = []
-    for index, fields in enumerate(_with_new_versions(caller, items, stored)):
+    for fields in _with_new_versions(caller, items, stored):
         try:
-            outcomes.append(_change(caller, fields, stored.get(fields.key), vocabulary, _later(at, index)))
+            outcomes.append(_change(caller, fields, stored.get(fields.key), vocabulary, at))
         except CtxhubError as error:
             outcomes.append(error)
-    changes = [o for o in outcomes if isinstance(o, Change) and (o.old is None or o.changed)]
-    stored_changes = store_changes(caller, changes, vocabulary, at) if changes else {}
-    return [stored_changes.get(o.row.key, o) if isinstance(o, Change) else o for o in outcomes]
+    prepared = Round(all_items, stored, outcomes, vocabulary)
+    HISTORY.prepare(prepared.written)
+    return prepared
+
+
+def _write_round(caller: Caller, prepared: Round, at: datetime) -> list[DecisionChange | CtxhubError]:
+    """Write a round, each change a microsecond later, so that event cursors keep their order."""
+    changes = [_at(change, _later(at, index)) for index, change in enumerate(prepared.written)]
+    stored = store_changes(caller, changes, prepared.vocabulary, at) if changes else {}
+    return [stored.get(o.row.key, o) if isinstance(o, Change) else o for o in prepared.outcomes]
+
+
+def _at(change: DecisionChange, at: datetime) -> DecisionChange:
+    """The change as one that is made at this time."""
+    assert change.new
+    created_at = change.old.created_at if change.old else at
+    return HISTORY.change(change.old, replace(change.new, created_at=created_at, updated_at=at))
 
 
 def _change(

@@ -7,7 +7,8 @@ from typing import Any
 
 from ctxhub.core.history import NONE, Change, History
 from ctxhub.core.kit.frozen import frozen
-from ctxhub.core.kit.sql import Reading
+from ctxhub.core.kit.sql import Reading, unrecorded_reads
+from ctxhub.core.search import index
 from ctxhub.core.search.documents import EARLIER, Document, earlier_text
 from ctxhub.core.search.index import forget, index_again, index_growth
 from memory.scratchpads.models import PadChange
@@ -157,6 +158,19 @@ class ScratchpadHistory(History[PadRow]):
 
 
 HISTORY = ScratchpadHistory()
+
+
+def prepare_growth(project_id: int, old: PadRow, new: PadRow, added: str) -> None:
+    """Read and analyse before the lock what is indexed of an appended text."""
+    document = scratchpad_document(replace(new, content=""))
+    with unrecorded_reads():
+        index.prepare_growth(
+            project_id,
+            "scratchpad",
+            document,
+            len(added),
+            lambda start: read_content_from(old.id, start) + added,
+        )
 
 
 def _index_growth(project_id: int, row: PadRow, added: int) -> None:

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
+from functools import partial
 from typing import Annotated, Literal, NotRequired
 
 # pydantic writes the answer's schema, and wants this TypedDict before Python 3.12.
@@ -14,6 +15,7 @@ from ctxhub.core.kit import clock, sql
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.clock import format_time
 from ctxhub.core.kit.errors import Conflict, InvalidInput, LimitReached, NotFound
+from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.kit.inputs import (
     CONTENT_BYTES,
     clean_name,
@@ -22,14 +24,15 @@ from ctxhub.core.kit.inputs import (
     refuse_joined_secret,
     refuse_secret,
 )
+from ctxhub.core.kit.prepared import write_prepared
 from ctxhub.core.kit.tool_names import operation
 from ctxhub.core.kit.transactions import write_transaction
 from ctxhub.core.registry import refuse_ref_as_title
 from ctxhub.core.text.lines import with_line_ends_of
-from ctxhub.core.vocabulary.names import register_agent
+from ctxhub.core.vocabulary.names import find_vocabulary, register_agent
 from ctxhub.toolbox.argument_types import About, Time, one_of
 from memory.scratchpads.edits import CHANGES, Mode, edited, mode_of, pieces_of_change
-from memory.scratchpads.history import HISTORY, PadEdit
+from memory.scratchpads.history import HISTORY, PadEdit, prepare_growth
 from memory.scratchpads.models import PadChange
 from memory.scratchpads.queries import content_at, get_scratchpad, unknown_scratchpad
 from memory.scratchpads.rows import FOR_APPEND, LISTED, PADS, WITH_CONTENT, PadRow
@@ -132,32 +135,57 @@ def append_to_scratchpad(
     if not content:
         raise InvalidInput("content must not be empty.", missing=["content"])
     joiner = "\n\n" if separator is None else clean_text(separator, "separator", caller)
-    with write_transaction(caller.project_id):
+
+    def prepare() -> Appending:
         old = _open_pad(caller, scratchpad_id, FOR_APPEND)
         _refuse_stale(old, None, expected_revision)
-        joiner = joiner if old.length else ""
-        content = with_line_ends_of(old.ending, content)
-        joiner = with_line_ends_of(old.ending, joiner)
-        added, warning = _truncated(f"{joiner}{content}", old.size, content)
-        refuse_joined_secret([old.ending, joiner, added.removeprefix(joiner)], "content", caller)
-        if not added:
-            return AppendAnswer(
-                updated_at=format_time(old.updated_at), new_length=old.length, warning=warning
-            )
+        return _appending(caller, old, content, joiner)
+
+    return write_prepared(caller.project_id, prepare, partial(_append, caller))
+
+
+@frozen
+class Appending:
+    """What an append makes of a pad; it was changed "now". `added`: with the separator."""
+
+    old: PadRow
+    new: PadRow
+    added: str
+    warning: str
+    agent_id: int | None
+
+
+def _appending(caller: Caller, old: PadRow, content: str, joiner: str) -> Appending:
+    content = with_line_ends_of(old.ending, content)
+    joiner = with_line_ends_of(old.ending, joiner if old.length else "")
+    added, warning = _truncated(f"{joiner}{content}", old.size, content)
+    refuse_joined_secret([old.ending, joiner, added.removeprefix(joiner)], "content", caller)
+    if not added:
+        return Appending(old, old, added, warning, None)
+    new = replace(
+        old,
+        length=old.length + len(added),
+        size=old.size + len(added.encode()),
+        revision=old.revision + 1,
+        updated_at=clock.now(),
+    )
+    prepare_growth(caller.project_id, old, new, added)
+    return Appending(
+        old, new, added, warning, find_vocabulary(caller.project_id, agent=caller.agent).agent_id
+    )
+
+
+def _append(caller: Caller, appending: Appending) -> AppendAnswer:
+    new = appending.new
+    if appending.added:
         at = clock.now()
-        new = replace(
-            old,
-            length=old.length + len(added),
-            size=old.size + len(added.encode()),
-            revision=old.revision + 1,
-            updated_at=at,
-        )
-        agent_id = register_agent(caller, at)
-        append_content(new, added)
-        edit = PadEdit(PadChange.APPENDED, added=len(added))
-        _record(caller, agent_id, HISTORY.change(old, new, detail=edit), at)
-    answer = AppendAnswer(updated_at=format_time(at), new_length=new.length)
-    return {**answer, "warning": warning} if warning else answer
+        new = replace(new, updated_at=at)
+        agent_id = appending.agent_id or register_agent(caller, at)
+        append_content(new, appending.added)
+        edit = PadEdit(PadChange.APPENDED, added=len(appending.added))
+        _record(caller, agent_id, HISTORY.change(appending.old, new, detail=edit), at)
+    answer = AppendAnswer(updated_at=format_time(new.updated_at), new_length=new.length)
+    return {**answer, "warning": appending.warning} if appending.warning else answer
 
 
 def update_scratchpad(

@@ -86,15 +86,17 @@ def deliver_standing(project_id: int, agent_id: int) -> None:
     sql.execute(statement, [project_id, agent_id])
 
 
-def known_names(project_id: int, names: Sequence[str]) -> dict[str, str]:
-    """Stored spellings of these agent names, by case-folded name, without agents that were never seen."""
+def known_agents(project_id: int, names: Sequence[str]) -> dict[str, tuple[int, str]]:
+    """Id and stored spelling of the agents of these names that were ever seen, by case-folded name."""
     if not names:
         return {}
     among, values = sql.among("folded", list({name.casefold() for name in names}))
     statement = (
-        f"SELECT folded, name FROM core_agent WHERE project_id = %s AND {among} AND last_seen_at IS NOT NULL"
+        "SELECT folded, id, name FROM core_agent"
+        f" WHERE project_id = %s AND {among} AND last_seen_at IS NOT NULL"
     )
-    return dict(sql.rows(statement, [project_id, *values]))
+    found = sql.rows(statement, [project_id, *values])
+    return {folded: (agent_id, name) for folded, agent_id, name in found}
 
 
 def rename_recipient(project_id: int, was: str, name: str) -> list[int]:

@@ -16,12 +16,13 @@ from ctxhub.core.accounts.people import people_of
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import WRITE, Caller, may_read
 from ctxhub.core.kit.errors import CtxhubError, InvalidInput, NotAllowed, NotFound
+from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.kit.tool_names import operation
 from ctxhub.core.kit.transactions import write_transaction
 from ctxhub.core.vocabulary.names import register_agent
 from ctxhub.toolbox.argument_types import About
-from ctxhub.toolbox.batch_writes import BatchAnswer, Items, write_batch
-from messaging.messages.deliveries import addressed_to, known_names, mark_acked, mark_read, mark_some_read
+from ctxhub.toolbox.batch_writes import BatchAnswer, Items, write_batch, write_one
+from messaging.messages.deliveries import addressed_to, known_agents, mark_acked, mark_read, mark_some_read
 from messaging.messages.history import HISTORY, record_changes
 from messaging.messages.inputs import MessageArguments, MessageFields, clean_ids, clean_message
 from messaging.messages.queries import unknown_message
@@ -66,16 +67,12 @@ def send_message(*, caller: Caller, text: str = "", **rest: Unpack[MessageArgume
     require_answerer(caller, operation("message send"))
     known = find_known_names(caller.project_id, rest.get("to") or ())
     fields = clean_message(caller, text=text, known=known, **rest)
-    with write_transaction(caller.project_id):
-        return send_checked(caller, fields)
+    return send_checked(caller, fields)
 
 
 def send_checked(caller: Caller, fields: MessageFields) -> SendAnswer:
-    """Send a message whose fields were checked, or made by the hub itself, in the caller's transaction."""
-    [outcome] = _send(caller, [fields])
-    if isinstance(outcome, CtxhubError):
-        raise outcome
-    return outcome
+    """Send a message whose fields were checked, or made by the hub itself."""
+    return write_one(caller, partial(_prepare, caller, [fields]), _write)
 
 
 def send_message_batch(*, caller: Caller, items: Items, atomic: bool = True) -> BatchAnswer:
@@ -87,14 +84,32 @@ def send_message_batch(*, caller: Caller, items: Items, atomic: bool = True) -> 
     """
     recipients = (name for item in items if isinstance(item, Mapping) for name in item.get("to") or ())
     clean = partial(clean_message, known=find_known_names(caller.project_id, recipients))
-    return write_batch(caller, items, clean=clean, write=_send, answer=_as_mapping, atomic=atomic)
+    return write_batch(
+        caller, items, clean=clean, prepare=_prepare, write=_write, answer=_as_mapping, atomic=atomic
+    )
 
 
 # -- Pieces ----------------------------------------------------------------------------------------
 
 
-def _send(caller: Caller, items: Sequence[MessageFields]) -> list[Outcome]:
-    at = clock.now()
+@frozen
+class Draft:
+    """Messages as they will be sent, or why one is not, and what they meet.
+
+    Their times, and the id of a sender that was never seen, follow under the lock.
+
+    `known`: id and spelling of the agents that are named and were seen, the sender's among them, by
+    case-folded name. `answered`: the messages that they answer, by id.
+    """
+
+    outcomes: Sequence[MessageRow | CtxhubError]
+    known: Mapping[str, tuple[int, str]]
+    answered: Mapping[int, MessageRow]
+    persons: Collection[str]
+
+
+def _prepare(caller: Caller, items: Sequence[MessageFields]) -> Draft:
+    """Read what the messages meet, and make their rows. Writes nothing."""
     replied = [fields.reply_to for fields in items if fields.reply_to]
     answered = MESSAGES.read(caller.project_id, list(dict.fromkeys(replied)))
     is_for_people = any(fields.to_people for fields in items) or any(
@@ -102,9 +117,25 @@ def _send(caller: Caller, items: Sequence[MessageFields]) -> list[Outcome]:
     )
     people = people_of(caller.project_id) if is_for_people else []
     checked = [_checked(caller, fields, answered, people) for fields in items]
-    sendable = [fields for fields in checked if not isinstance(fields, CtxhubError)]
-    written = iter(_write(caller, sendable, answered, people, at) if sendable else ())
-    return [fields if isinstance(fields, CtxhubError) else next(written) for fields in checked]
+    addressed = [
+        fields if isinstance(fields, CtxhubError) else _addressed(fields, answered, caller.agent)
+        for fields in checked
+    ]
+    named = [name for to in addressed if isinstance(to, Recipients) for name in to.to or ()]
+    known = known_agents(caller.project_id, [caller.agent, *named])
+    sender = known.get(caller.agent.casefold(), (0, caller.agent))
+    at = clock.now()
+    outcomes: list[MessageRow | CtxhubError] = []
+    for fields, to in zip(checked, addressed, strict=True):
+        if isinstance(fields, CtxhubError):
+            outcomes.append(fields)
+        elif isinstance(to, Recipients):
+            recipients = to.spelled(known).with_people(people, sender[1])
+            outcomes.append(_new_message(fields, answered, sender, recipients, at))
+    HISTORY.prepare([HISTORY.change(None, row) for row in outcomes if isinstance(row, MessageRow)])
+    is_unknown = may_read() and any(name.casefold() not in known for name in named)
+    persons = find_names_of_people(caller.project_id) if is_unknown else frozenset()
+    return Draft(outcomes, known, answered, persons)
 
 
 def _checked(
@@ -150,38 +181,33 @@ def _only_answers(caller: Caller) -> NotAllowed:
     )
 
 
-def _write(
-    caller: Caller,
-    items: Sequence[MessageFields],
-    answered: Mapping[int, MessageRow],
-    people: Sequence[str],
-    at: datetime,
-) -> list[SendAnswer]:
+def _write(caller: Caller, draft: Draft) -> list[Outcome]:
     """Write the messages. Their times differ by a microsecond, so that an inbox keeps their order."""
-    agent_id = register_agent(caller, at)
-    addressed = [_addressed(fields, answered, caller.agent) for fields in items]
-    recipient_names = [name for each in addressed for name in each.to or ()]
-    known = known_names(caller.project_id, [caller.agent, *recipient_names])
-    sender = known[caller.agent.casefold()]
-    new = [
-        _new_message(
-            fields,
-            answered,
-            (agent_id, sender),
-            each.spelled(known).with_people(people, sender),
-            at + timedelta(microseconds=n),
-        )
-        for n, (fields, each) in enumerate(zip(items, addressed, strict=True))
-    ]
+    at = clock.now()
+    if not any(isinstance(row, MessageRow) for row in draft.outcomes):
+        return [error for error in draft.outcomes if isinstance(error, CtxhubError)]
+    known = dict(draft.known)
+    if caller.agent.casefold() not in known:
+        known[caller.agent.casefold()] = register_agent(caller, at), caller.agent
+    agent_id, _ = known[caller.agent.casefold()]
+    drafts = [row for row in draft.outcomes if isinstance(row, MessageRow)]
+    new = [_sent(row, agent_id, at + timedelta(microseconds=n)) for n, row in enumerate(drafts)]
     rows = MESSAGES.insert(caller.project_id, new)
     changes = [HISTORY.change(None, row) for row in rows]
     HISTORY.record(project_id=caller.project_id, agent_id=agent_id, changes=changes, at=at)
-    for fields in items:
-        if fields.reply_to:
-            take(caller, agent_id, answered[fields.reply_to])
-    unknown = {name.casefold() for row in rows for name in row.to or ()} - known.keys()
-    persons = find_names_of_people(caller.project_id) if unknown and may_read() else frozenset()
-    return [_answer(row, known, persons) for row in rows]
+    for row in rows:
+        if row.reply_to_id:
+            take(caller, agent_id, draft.answered[row.reply_to_id])
+    written = iter(rows)
+    return [
+        _answer(next(written), known, draft.persons) if isinstance(outcome, MessageRow) else outcome
+        for outcome in draft.outcomes
+    ]
+
+
+def _sent(row: MessageRow, agent_id: int, at: datetime) -> MessageRow:
+    due = at + (row.ack_due_at - row.created_at) if row.ack_due_at else None
+    return replace(row, sender_id=agent_id, created_at=at, ack_due_at=due)
 
 
 class Recipients(NamedTuple):
@@ -191,10 +217,10 @@ class Recipients(NamedTuple):
     to_people: bool = False
     people: Sequence[str] = ()
 
-    def spelled(self, known: Mapping[str, str]) -> "Recipients":
+    def spelled(self, known: Mapping[str, tuple[int, str]]) -> "Recipients":
         if self.to is None:
             return self
-        return self._replace(to=[known.get(name.casefold(), name) for name in self.to])
+        return self._replace(to=[known.get(name.casefold(), (0, name))[1] for name in self.to])
 
     def with_people(self, names: Sequence[str], sender: str) -> "Recipients":
         if not self.to_people:
@@ -245,7 +271,7 @@ def _new_message(
     )
 
 
-def _answer(row: MessageRow, known: Mapping[str, str], persons: Collection[str]) -> SendAnswer:
+def _answer(row: MessageRow, known: Collection[str], persons: Collection[str]) -> SendAnswer:
     answer = SendAnswer(id=row.id, thread=row.thread, to=row.named_to)
     unknown = [name for name in row.to or () if name.casefold() not in known] if may_read() else []
     if strangers := [name for name in unknown if name_key(name) not in persons]:

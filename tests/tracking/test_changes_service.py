@@ -192,7 +192,7 @@ def test_a_batch_executes_as_many_queries_for_50_items_as_for_1(ada: Caller) -> 
             record_change_batch(caller=ada, items=[item(f"{name}{n}", layer="data") for n in range(count)])
         return len(captured)
 
-    assert queries(1, "a") == queries(50, "b") <= 11
+    assert queries(1, "a") == queries(50, "b") <= 13
 
 
 def test_recording_executes_few_statements(ada: Caller) -> None:
@@ -200,7 +200,7 @@ def test_recording_executes_few_statements(ada: Caller) -> None:
     with CaptureQueriesContext(connection) as captured:
         record_change(caller=ada, path="a", change="modified")
     statements = [query["sql"] for query in captured if "SAVEPOINT" not in query["sql"]]
-    assert len(statements) <= 8, statements
+    assert len(statements) <= 10, statements
 
 
 # -- Lists -----------------------------------------------------------------------------------------

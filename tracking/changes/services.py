@@ -13,10 +13,9 @@ from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import CtxhubError
 from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.kit.inputs import WORD_LENGTH, clean_choice, clean_name, clean_text, refuse_secret
-from ctxhub.core.kit.transactions import write_transaction
 from ctxhub.core.paths.reading import PathReader, reader_of
 from ctxhub.core.vocabulary.names import Vocabulary, find_vocabulary, register_words
-from ctxhub.toolbox.batch_writes import BatchAnswer, Items, write_batch
+from ctxhub.toolbox.batch_writes import BatchAnswer, Items, write_batch, write_one
 from tracking.changes.history import HISTORY, count_gone, new_changes
 from tracking.changes.rows import CHANGES, ChangeRow, count_before, delete_changes
 from tracking.files.paths import clean_file
@@ -54,11 +53,7 @@ def record_change(
     fields = _clean(
         caller, reader=reader_of(caller), path=path, change=change, layer=layer, description=description
     )
-    with write_transaction(caller.project_id):
-        [outcome] = _write(caller, [fields])
-    if isinstance(outcome, CtxhubError):
-        raise outcome
-    return outcome
+    return write_one(caller, partial(_prepare, caller, [fields]), _write)
 
 
 def record_change_batch(*, caller: Caller, items: Items, atomic: bool = True) -> BatchAnswer:
@@ -71,7 +66,9 @@ def record_change_batch(*, caller: Caller, items: Items, atomic: bool = True) ->
     reader = reader_of(caller)
     reader.learn(item["path"] for item in items if isinstance(item, Mapping))
     clean = partial(_clean, reader=reader)
-    return write_batch(caller, items, clean=clean, write=_write, answer=_as_mapping, atomic=atomic)
+    return write_batch(
+        caller, items, clean=clean, prepare=_prepare, write=_write, answer=_as_mapping, atomic=atomic
+    )
 
 
 def count_changes(project_id: int, before: datetime, *, sparing: bool) -> int:
@@ -107,20 +104,35 @@ def _clean(
     )
 
 
-def _write(caller: Caller, items: Sequence[Fields]) -> list[RecordAnswer | CtxhubError]:
-    """Write the items. Their times differ by a microsecond, so that reading on from one yields the next."""
-    at = clock.now()
+@frozen
+class Draft:
+    """The items, the layer of each, or why it has none, and what they meet."""
+
+    items: Sequence[Fields]
+    layer_ids: Sequence[int | None | CtxhubError]
+    vocabulary: Vocabulary
+    files: Mapping[str, int]
+
+
+def _prepare(caller: Caller, items: Sequence[Fields]) -> Draft:
     vocabulary = find_vocabulary(
         caller.project_id, agent=caller.agent, layers=any(item.layer for item in items)
     )
     layer_ids = [_layer_id(vocabulary, item) for item in items]
+    return Draft(
+        items, layer_ids, vocabulary, find_resources(caller.project_id, [item.path for item in items])
+    )
+
+
+def _write(caller: Caller, draft: Draft) -> list[RecordAnswer | CtxhubError]:
+    """Write the items. Their times differ by a microsecond, so that reading on from one yields the next."""
     valid = [
         (item, layer)
-        for item, layer in zip(items, layer_ids, strict=True)
+        for item, layer in zip(draft.items, draft.layer_ids, strict=True)
         if not isinstance(layer, CtxhubError)
     ]
-    answers = iter(_store(caller, valid, vocabulary, at) if valid else ())
-    return [layer if isinstance(layer, CtxhubError) else next(answers) for layer in layer_ids]
+    answers = iter(_store(caller, valid, draft, clock.now()) if valid else ())
+    return [layer if isinstance(layer, CtxhubError) else next(answers) for layer in draft.layer_ids]
 
 
 def _layer_id(vocabulary: Vocabulary, item: Fields) -> int | None | CtxhubError:
@@ -131,14 +143,13 @@ def _layer_id(vocabulary: Vocabulary, item: Fields) -> int | None | CtxhubError:
 
 
 def _store(
-    caller: Caller, items: Sequence[tuple[Fields, int | None]], vocabulary: Vocabulary, at: datetime
+    caller: Caller, items: Sequence[tuple[Fields, int | None]], draft: Draft, at: datetime
 ) -> list[RecordAnswer]:
+    vocabulary = draft.vocabulary
     register_words(vocabulary, caller=caller, at=at)
-    paths = list(dict.fromkeys(item.path for item, _ in items))
-    files = find_resources(caller.project_id, paths)
-    missing = [path for path in paths if path not in files]
+    missing = list(dict.fromkeys(item.path for item, _ in items if item.path not in draft.files))
     new_files = make_resources(caller.project_id, missing, at) if missing else {}
-    files |= new_files
+    files = {**draft.files, **new_files}
     moments = [at + timedelta(microseconds=n) for n in range(len(items))]
     new = [
         ChangeRow(

@@ -10,7 +10,7 @@ from django.dispatch import Signal
 from typing_extensions import TypedDict
 
 from ctxhub.core.accounts.names_of_people import acting_name, forget_names, name_key
-from ctxhub.core.kit import clock
+from ctxhub.core.kit import clock, sql
 from ctxhub.core.kit.caller import ADMIN, ALL_SCOPES, READ, WRITE, Caller
 from ctxhub.core.kit.clock import format_time
 from ctxhub.core.kit.errors import Conflict, shown
@@ -90,16 +90,15 @@ def people_of(project_id: int) -> list[str]:
 
     Where it has none the superusers, who run the hub alone.
     """
-    members = User.objects.filter(memberships__project=project_id, is_active=True)
-    superusers = User.objects.filter(is_superuser=True, is_active=True)
-    found = [
-        (username, superuser_only)
-        for username, superuser_only in members.annotate(alone=Value(False))
-        .values_list("username", "alone")
-        .union(superusers.annotate(alone=Value(True)).values_list("username", "alone"))
-    ]
+    found = sql.rows(_MEMBERS_OR_SUPERUSERS, [False, project_id, True, True, True, True])
     is_alone = all(alone for _, alone in found)
     return sorted({acting_name(username) for username, alone in found if alone == is_alone}, key=str.casefold)
+
+
+_MEMBERS_OR_SUPERUSERS = """
+    SELECT u.username, %s FROM core_membership m JOIN auth_user u ON u.id = m.user_id
+    WHERE m.project_id = %s AND u.is_active = %s
+    UNION SELECT username, %s FROM auth_user WHERE is_superuser = %s AND is_active = %s"""
 
 
 # Sent in the transaction in which a person no longer asks for broadcasts. Argument: name.

@@ -11,7 +11,7 @@ from itertools import islice
 from ctxhub.core.kit.batches import compute_first
 from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.models import SearchText
-from ctxhub.core.search.analyser import analyse, surface_words
+from ctxhub.core.search.analyser import CACHED_TEXT, analyse, surface_words
 from ctxhub.core.search.queries import MONTHS
 
 # A longer text is split into passages. They overlap, so that every phrase is complete in one of them.
@@ -126,11 +126,27 @@ def analyse_texts(
 
 
 def analyse_text(text: str) -> Analysis:
+    return _cached_analysis(text) if len(text) <= CACHED_TEXT else _analyse(text)
+
+
+@lru_cache(64)
+def _cached_analysis(text: str) -> Analysis:
+    """A text is analysed before the lock, and indexed under it."""
+    return _analyse(text)
+
+
+def _analyse(text: str) -> Analysis:
     found = []
     for begin, end in islice(spans(text), PARTS):
         words = analyse(text[begin:end])
         found.append((begin, " ".join(words), len(words)))
     return Analysis(found, first_words(surface_words(text)))
+
+
+def prepare_document(document: Document) -> None:
+    """Analyse the texts of a document that is soon indexed: the analyser remembers the latest ones."""
+    if len(document.text) < LONG_CHARACTERS:
+        known_words(document, analyse_text(document.text))
 
 
 def passages(document: Document, analysis: Analysis | None = None) -> list[Passage]:

@@ -22,6 +22,7 @@ from ctxhub.core.search.documents import (
     known_words,
     last_passages,
     passages,
+    prepare_document,
     scope_words,
     text_id,
 )
@@ -74,6 +75,8 @@ def write_passages_early(
 
 def passages_written_early(project_id: int, by_kind: Sequence[KindDocument]) -> list[int] | None:
     """The ids of the entries of which the open transaction has written just these passages, if it has."""
+    if sql.is_sqlite():
+        return None
     found: list[int] | None = written_early(_content(project_id, by_kind))
     return found
 
@@ -209,13 +212,11 @@ def index_growth(
     `document` is the current document without its body; `read_from(start)` returns the current body from that
     character on. Of the existing passages only the last one changes.
     """
-    last = _last_passage(project_id, kind, document.object_id)
-    if last is None or last.updated_at.date() != document.at.date():
-        # The first passage holds the date.
+    growth = _growth(project_id, kind, document, added, read_from)
+    if growth is None:
         index_documents(project_id, kind, [replace(document, body=read_from(0))])
         return
-    tail = replace(document, body=read_from(last.start))
-    before, new = tail.body[: len(tail.body) - added], tail.body[len(tail.body) - added :]
+    last, tail, before, new = growth
     of_tail, of_new = analyse_texts([tail.text, replace(document, body=new).text])
     scope = scope_words(project_id, kind, document)
     store_passages(
@@ -240,6 +241,29 @@ def index_growth(
             f"project_id = %s AND entry_id = %s AND {where}",
             [project_id, last.entry_id, *values],
         )
+
+
+def prepare_growth(
+    project_id: int, kind: str, document: Document, added: int, read_from: Callable[[int], str]
+) -> None:
+    """Analyse before the lock what `index_growth` will index: the analyser remembers the latest texts."""
+    if growth := _growth(project_id, kind, document, added, read_from):
+        _, tail, _, new = growth
+        prepare_document(tail)
+        prepare_document(replace(document, body=new))
+
+
+def _growth(
+    project_id: int, kind: str, document: Document, added: int, read_from: Callable[[int], str]
+) -> tuple[LastPassage, Document, str, str] | None:
+    """The last passage, the document from there on, and its body before and after the new characters; None
+    if the first passage has to be written as well, which holds the date.
+    """
+    last = _last_passage(project_id, kind, document.object_id)
+    if last is None or last.updated_at.date() != document.at.date():
+        return None
+    tail = replace(document, body=read_from(last.start))
+    return last, tail, tail.body[: len(tail.body) - added], tail.body[len(tail.body) - added :]
 
 
 def _grow_together(before: str, new: str) -> bool:
@@ -337,21 +361,36 @@ def _last_passage(project_id: int, kind: str, object_id: int) -> LastPassage | N
     return None
 
 
+WORD_COLUMNS = ("project_id", "word", "entry_id")
+
+
 def learn(project_id: int, words: Mapping[int, Iterable[str]]) -> None:
     """Add the words of entries, by entry id, to the vocabulary. A word keeps one of its entries."""
-    entries = {word: entry for entry, entry_words in words.items() for word in entry_words}
+    entries = _entry_of_each(words)
     rows = [(project_id, word, entries[word]) for word in sorted(entries)]
-    columns = ("project_id", "word", "entry_id")
     for batch in sql.chunks(rows, 5_000):
-        sql.insert("core_searchword", columns, batch, "ON CONFLICT (project_id, word) DO NOTHING")
+        sql.insert("core_searchword", WORD_COLUMNS, batch, "ON CONFLICT (project_id, word) DO NOTHING")
+
+
+def _entry_of_each(words: Mapping[int, Iterable[str]]) -> dict[str, int]:
+    return {word: entry for entry, entry_words in words.items() for word in entry_words}
 
 
 def _unlearn_lost(project_id: int, words: Mapping[int, Collection[str]]) -> None:
-    """Remove from the vocabulary the words that reindexed entries no longer have."""
+    """Remove from the vocabulary the words that reindexed entries no longer have.
+
+    Most of them are in the entry of the earlier state, which was indexed with them.
+    """
     among, values = sql.among("entry_id", list(words))
     held = sql.rows(f"SELECT word, entry_id FROM core_searchword WHERE {among}", values)
-    if lost := [word for word, entry in held if word not in words[entry]]:
-        where, values = sql.among("word", lost)
+    lost = sorted(word for word, entry in held if word not in words[entry])
+    entries = _entry_of_each(words) if lost else {}
+    if moved := [(project_id, word, entries[word]) for word in lost if word in entries]:
+        to = "ON CONFLICT (project_id, word) DO UPDATE SET entry_id = excluded.entry_id"
+        for batch in sql.chunks(moved, 5_000):
+            sql.insert("core_searchword", WORD_COLUMNS, batch, to)
+    if gone := [word for word in lost if word not in entries]:
+        where, values = sql.among("word", gone)
         _unlearn(project_id, f"project_id = %s AND {where}", [project_id, *values])
 
 

@@ -16,7 +16,7 @@ from ctxhub.importers.shared.normalising import Normaliser
 from ctxhub.importers.shared.report import Report
 from ctxhub.importers.shared.vocabulary import Vocabulary, Wanted
 from ctxhub.importers.sqlew.rows import OldMessage
-from messaging.messages.deliveries import known_names
+from messaging.messages.deliveries import known_agents
 from messaging.messages.history import HISTORY
 from messaging.messages.inputs import MessageFields, clean_message
 from messaging.messages.rows import MESSAGES, MessageRow
@@ -135,7 +135,8 @@ def write_messages(
 ) -> None:
     """Store and deliver the messages. sqlew has one read flag: if set, all recipients have read it."""
     for batch in batches(chosen):
-        spellings = known_names(project_id, [new.to for new in batch if new.to])
+        known = known_agents(project_id, [new.to for new in batch if new.to])
+        spellings = {folded: name for folded, (_, name) in known.items()}
         rows = MESSAGES.insert(project_id, [_as_row(new, vocabulary, spellings) for new in batch])
         changes = [HISTORY.change(None, row, detail=at) for row in rows]
         HISTORY.record(project_id=project_id, agent_id=None, changes=changes, at=at)
