@@ -1,4 +1,4 @@
-"""Writes that are prepared before they take the write lock, so that writers wait for SQL alone.
+"""Writes that are prepared before they take the write lock, so that writers wait less.
 
 `prepare` reads and computes outside of the lock. Under it its reads are made again and compared as the
 database gives them: where nothing differs, what was computed from them still holds.
