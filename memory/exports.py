@@ -19,6 +19,7 @@ from memory.memories.rows import tokens_of
 from memory.relationships.models import Relationship
 from memory.scratchpads.models import Scratchpad, ScratchpadRevision
 from memory.snapshots.models import Snapshot
+from memory.suggestions.keys import whole_signature
 from memory.templates.models import DecisionTemplate
 from memory.workflows.models import Workflow
 from memory.workflows.rows import is_kept
@@ -39,13 +40,17 @@ def _number(values: Values) -> Values:
 
 
 def _derive_decision(values: Values) -> Values:
-    return {**_number(values), "version_order": version_order(values["version"])}
+    return {
+        **_number(values),
+        "version_order": version_order(values["version"]),
+        "signature": whole_signature(values["key"]),
+    }
 
 
 register(
     Exported(
         Decision,
-        derived=("number", "version_order"),
+        derived=("number", "version_order", "signature"),
         derive=_derive_decision,
         linked=("value", "rationale", "reason", "alternatives", "tradeoffs"),
         cleaners={

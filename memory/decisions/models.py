@@ -62,6 +62,7 @@ class Decision(TypedValue, ProjectRow):
     Status = DecisionStatus
 
     key = models.CharField(max_length=200)
+    signature = models.BigIntegerField(null=True, editable=False, help_text="A hash of the words of the key.")
     version = models.CharField(max_length=50, default="1.0.0")
     version_order = models.CharField(max_length=600, editable=False, default="")
     status = models.PositiveSmallIntegerField(choices=DecisionStatus, default=DecisionStatus.ACTIVE)
@@ -103,6 +104,7 @@ class Decision(TypedValue, ProjectRow):
                 fields=("project", "status", "-updated_at", "-id"), name="memory_decision_by_status"
             ),
             models.Index(fields=("project", "version_order", "id"), name="memory_decision_by_version"),
+            models.Index(fields=("project", "signature", "id"), name="memory_decision_by_words"),
         )
 
     def __str__(self) -> str:

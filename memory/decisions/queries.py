@@ -233,8 +233,12 @@ def _status_label(status: int) -> str:
 
 
 def ids_of_keys(project_id: int, keys: Sequence[str]) -> dict[str, int]:
-    found = Decision.objects.in_project(project_id).filter(key__in=keys)
-    return dict(found.values_list("key", "pk"))
+    among, values = sql.among("key", keys)
+    return dict(
+        sql.rows(
+            f"SELECT key, id FROM memory_decision WHERE project_id = %s AND {among}", [project_id, *values]
+        )
+    )
 
 
 def open_decisions(project_id: int, keys: Sequence[str], full: bool) -> dict[str, dict[str, Any]]:

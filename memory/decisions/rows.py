@@ -9,6 +9,7 @@ from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.kit.rows import Derived, Table
 from ctxhub.core.paths.rows import PathRow, staleness
 from memory.decisions.models import Decision, DecisionStatus, ValueType, typed_value, version_order
+from memory.suggestions.keys import whole_signature
 
 
 @frozen(kw_only=True)
@@ -66,6 +67,7 @@ DECISIONS = Table(
     derived={
         "number": Derived(of=["value", "value_type"], value=lambda row: row.number),
         "version_order": Derived(of=["version"], value=lambda row: version_order(row.version)),
+        "signature": Derived(of=["key"], value=lambda row: whole_signature(row.key)),
     },
     computed=staleness("decision"),
     shown={"superseded_by": "key"},

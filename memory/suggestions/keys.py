@@ -1,15 +1,17 @@
 """Compares keys by their words, in any order, and their common path; signatures find similar ones."""
 
+import base64
+import hashlib
 from collections.abc import Sequence
 from functools import lru_cache
 
 from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.search.abbreviations import Words, long_form, meanings
 from ctxhub.core.search.analyser import Piece, fold, pieces, runs
-from ctxhub.core.search.documents import named_word
 
 PREFIX = 4  # Signatures use this many letters of a word: auth also matches authentication.
 MAX_WORDS = 8  # Longer keys have no signatures with one word omitted.
+HASH_BYTES, TERM_LENGTH = 5, 5  # The index keeps 25 of the 40 bits.
 
 WeightedWord = tuple[str, float]
 
@@ -57,22 +59,39 @@ def _words_of(piece: Piece) -> Sequence[str]:
     return piece.parts if piece.parts and not has_number else piece.words
 
 
+@frozen
+class Signatures:
+    """Hashes of words in any order: of all words of a key, None if it has none; and of all but each one.
+
+    A key with the same words has the same `whole`, one with a word less has it among our `shorter`, and one
+    with a word more has ours among its own.
+    """
+
+    whole: int | None = None
+    shorter: tuple[int, ...] = ()
+
+
 @lru_cache(10_000)
-def key_signatures(key: str) -> Sequence[str]:
-    """Return the index terms of a key: a hash of all its words, in any order, and of all but each one."""
+def signatures(key: str) -> Signatures:
     words = _prefixes(key)
     if not words:
-        return []
-    return [_signature("W", words), *(_signature("O", subset) for subset in _one_omitted(key, words))]
+        return Signatures()
+    return Signatures(_hash(words), tuple(_hash(subset) for subset in _one_omitted(key, words)))
 
 
-def similar_signatures(key: str) -> list[str]:
-    """Return the signatures of keys with the same words, one word more or one word less."""
-    words = _prefixes(key)
-    if not words:
-        return []
-    one_less = (_signature("W", subset) for subset in _one_omitted(key, words))
-    return [_signature("W", words), _signature("O", words), *one_less]
+def whole_signature(key: str) -> int | None:
+    """What the row of a key keeps."""
+    return signatures(key).whole
+
+
+def shorter_terms(key: str) -> list[str]:
+    """What the index keeps of a key."""
+    return [shorter_term(signature) for signature in signatures(key).shorter]
+
+
+def shorter_term(signature: int) -> str:
+    """The term of those keys which have this signature among their `shorter`."""
+    return f"O{base64.b32encode(signature.to_bytes(HASH_BYTES)).decode()[:TERM_LENGTH]}"
 
 
 def _one_omitted(key: str, words: Sequence[str]) -> list[list[str]]:
@@ -90,9 +109,9 @@ def _prefixes(key: str) -> list[str]:
     return sorted({word[:PREFIX] if word.isalpha() else word for word in words})
 
 
-def _signature(letter: str, words: Sequence[str]) -> str:
-    """Hash words to 25 bits. Collisions are harmless: candidates are compared afterwards."""
-    return named_word(letter, " ".join(words), 5)
+def _hash(words: Sequence[str]) -> int:
+    """Hash words to 40 bits. Collisions are harmless: candidates are compared afterwards."""
+    return int.from_bytes(hashlib.blake2s(" ".join(words).encode(), digest_size=HASH_BYTES).digest())
 
 
 WORD_WEIGHT, PATH_WEIGHT = 0.9, 0.1

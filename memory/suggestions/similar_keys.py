@@ -22,7 +22,7 @@ from ctxhub.core.search.stems import stem
 from ctxhub.toolbox.argument_types import About
 from memory.decisions.models import DecisionStatus
 from memory.decisions.rows import DECISIONS
-from memory.suggestions.keys import are_alike, compare_keys, key_words, similar_signatures
+from memory.suggestions.keys import are_alike, compare_keys, key_words, shorter_term, signatures
 
 Branch = tuple[str, Sequence[Any]]
 """A SELECT that returns the `id`s of some decisions, and its parameters."""
@@ -39,12 +39,15 @@ class CandidateRow:
     tags: Sequence[str]
 
 
-def neighbours(project_id: int, key: str, limit: int) -> list[Branch]:
+def neighbours(project_id: int, key: str, limit: int, column: str = "id") -> list[Branch]:
     """Return branches for the keys just before and after this one; keys with one path sort together."""
-    statement = "SELECT id FROM memory_decision WHERE project_id = %s AND key {} %s ORDER BY key {} LIMIT %s"
     return [
-        (statement.format(*direction), [project_id, key, limit])
-        for direction in (("<", "DESC"), (">", "ASC"))
+        (
+            f"SELECT {column} FROM memory_decision WHERE project_id = %s AND key {than} %s"
+            f" ORDER BY key {direction} LIMIT %s",
+            [project_id, key, limit],
+        )
+        for than, direction in (("<", "DESC"), (">", "ASC"))
     ]
 
 
@@ -56,13 +59,9 @@ def newest_with_tag(tag_id: int, limit: int) -> Branch:
     )
 
 
-def read_keys(
-    project_id: int, branches: Sequence[Branch], *, include_deprecated: bool = False
-) -> dict[str, Any]:
-    """Read the keys of the candidates, each with its update time as it is stored: see `sql.read_time`."""
-    condition = "" if include_deprecated else NOT_DEPRECATED
-    # As a text: making a time of each costs SQLite more than finding it.
-    return dict(_read(project_id, branches, "d.key, CAST(d.updated_at AS text)", "", condition))
+def read_keys(project_id: int, branches: Sequence[Branch]) -> list[str]:
+    """Read the keys of the candidates, also of deprecated ones."""
+    return [key for (key,) in _read(project_id, branches, "d.key", "", "")]
 
 
 def read_candidates(project_id: int, branches: Sequence[Branch]) -> list[CandidateRow]:
@@ -142,14 +141,46 @@ class Similar(TypedDict):
 
 def find_similar(project_id: int, key: str) -> list[Similar]:
     """Return up to three other keys that may mean the same: equal words in another order or form."""
+    similarities = {
+        other: similarity.score
+        for other in _compared_keys(project_id, key)
+        if other != key and are_alike(key, other) and (similarity := compare_keys(key, other)).is_same
+    }
+    if not similarities:
+        return []
     now = clock.now()
     found = [
-        (score({"key": similarity.score}, now - sql.read_time(at)), other)
-        for other, at in read_keys(project_id, _same_words(project_id, key)).items()
-        if other != key and are_alike(key, other) and (similarity := compare_keys(key, other)).is_same
+        (score({"key": similarities[other]}, now - sql.read_time(at)), other)
+        for other, at in sql.rows(*_changed_at(project_id, list(similarities)))
     ]
     found.sort(key=lambda pair: (-pair[0].exact, pair[1]))
     return [Similar(key=other, score=scored.points) for scored, other in found[:SIMILAR]]
+
+
+def _compared_keys(project_id: int, key: str) -> list[str]:
+    """The keys that may mean the same as this one, also deprecated ones: most are read from indexes alone."""
+    beside = [
+        (f"SELECT key FROM ({statement}) near", values)
+        for statement, values in neighbours(project_id, key, NEIGHBOURS, "key")
+    ]
+    others = [
+        (f"SELECT d.key FROM ({statement}) same CROSS JOIN memory_decision d WHERE d.id = same.id", values)
+        for statement, values in _same_words(project_id, key)
+    ]
+    arms = [*beside, *others]
+    statement = " UNION ".join(text for text, _ in arms)
+    return [found for (found,) in sql.rows(statement, [value for _, values in arms for value in values])]
+
+
+def _changed_at(project_id: int, keys: Sequence[str]) -> Branch:
+    """The keys that are not deprecated, and when they last changed."""
+    among, values = sql.among("d.key", keys)
+    # As a text: making a time of each costs SQLite more than finding it.
+    return (
+        "SELECT d.key, CAST(d.updated_at AS text) FROM memory_decision d"
+        f" WHERE d.project_id = %s AND {among} {NOT_DEPRECATED}",
+        [project_id, *values],
+    )
 
 
 def near_keys(project_id: int, key: str, count: int = 5) -> list[str]:
@@ -157,7 +188,7 @@ def near_keys(project_id: int, key: str, count: int = 5) -> list[str]:
     branches = with_similar_key(project_id, key, _corrections(project_id, key))
     for start in dict.fromkeys((key, key.lower())):
         branches += neighbours(project_id, start, MORE_NEIGHBOURS)
-    keys = read_keys(project_id, branches, include_deprecated=True)
+    keys = read_keys(project_id, branches)
     found = [(_correction_score(key, other), other) for other in keys]
     found.sort(key=lambda pair: (-pair[0], pair[1]))
     return [other for points, other in found[:count] if points >= MIN_SCORE]
@@ -177,18 +208,22 @@ def with_similar_key(
     with_words = [
         first_object_ids(scope, [terms[word] for word in subset], WITH_WORDS) for subset in subsets if subset
     ]
-    return [*_same_words(project_id, key), *with_words]
+    return [*neighbours(project_id, key, NEIGHBOURS), *_same_words(project_id, key), *with_words]
 
 
 def _same_words(project_id: int, key: str) -> list[Branch]:
-    """Return branches for keys with nearly the same words: neighbours in order, and by signature."""
-    project = [f"P{project_id}"]
-    # One query for each: for several at once PostgreSQL's index scans the whole scope. Only decisions have
-    # signatures, so their kind is no part of it.
-    by_signature = [
-        first_object_ids([project, [signature]], [], PER_SIGNATURE) for signature in similar_signatures(key)
+    """Return branches for keys with the same words in any order, a word less, or a word more."""
+    own = signatures(key)
+    if own.whole is None:
+        return []
+    wanted = [own.whole, *own.shorter]
+    statement = "SELECT id FROM memory_decision WHERE project_id = %s AND signature = %s ORDER BY id LIMIT %s"
+    by_row = [
+        (f"SELECT id FROM ({statement}) arm", [project_id, signature, PER_SIGNATURE]) for signature in wanted
     ]
-    return [*neighbours(project_id, key, NEIGHBOURS), *by_signature]
+    # Only decisions have signatures, so their kind is no part of it.
+    scope = [[f"P{project_id}"], [shorter_term(own.whole)]]
+    return [*by_row, first_object_ids(scope, [], PER_SIGNATURE)]
 
 
 def _scope(project_id: int) -> Scope:

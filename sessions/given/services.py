@@ -6,10 +6,9 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from django.db import transaction
-from django.db.models import Q
 
 from ctxhub.core import registry
-from ctxhub.core.accounts.config import read_config
+from ctxhub.core.accounts.config import configs_of
 from ctxhub.core.events.cleanup import REMOVED_AT_ONCE
 from ctxhub.core.given import GivenAnswer
 from ctxhub.core.history import Change
@@ -21,7 +20,6 @@ from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.kit.inputs import read_id
 from ctxhub.core.kit.listing import with_rows
 from ctxhub.core.kit.transactions import write_transaction
-from ctxhub.core.models import Agent, Project
 from ctxhub.core.text.token_count import count_tokens
 from ctxhub.core.vocabulary.names import register_agent
 from sessions.given.queries import (
@@ -116,9 +114,9 @@ def record_given(entries: Sequence[GivenAnswer | Written]) -> None:
             by_project.setdefault(entry.project_id, ([], []))[1].append(entry)
         else:
             by_project.setdefault(entry.caller.project_id, ([], []))[0].append(entry)
-    for project in Project.objects.filter(pk__in=by_project):
-        if read_config(project.config).record_given:
-            _record(project.pk, *by_project[project.pk])
+    for project_id, config in configs_of(by_project).items():
+        if config.record_given:
+            _record(project_id, *by_project[project_id])
 
 
 def note_written(*, project_id: int, agent_id: int, changes: Sequence[Change[Any]], at: datetime) -> None:
@@ -202,9 +200,14 @@ def _read_ids(names: Iterable[str]) -> Mapping[str, int]:
 def _find_agents(project_id: int, callers: Iterable[Caller], writes: Iterable[Written]) -> Mapping[str, int]:
     """The ids of the agents by case-folded name. One that is new is registered, as its first call does."""
     by_name = {caller.agent.casefold(): caller for caller in callers}
-    writers = {write.agent_id for write in writes}
-    stored = Agent.objects.in_project(project_id).filter(Q(folded__in=by_name) | Q(pk__in=writers))
-    known = dict(stored.values_list("folded", "pk"))
+    named, names = sql.among("folded", list(by_name)) if by_name else ("1 = 0", [])
+    wrote, ids = sql.among("id", list({write.agent_id for write in writes})) if writes else ("1 = 0", [])
+    known: dict[str, int] = dict(
+        sql.rows(
+            f"SELECT folded, id FROM core_agent WHERE project_id = %s AND ({named} OR {wrote})",
+            [project_id, *names, *ids],
+        )
+    )
     new = {name: register_agent(by_name[name], clock.now()) for name in by_name if name not in known}
     return known | new
 

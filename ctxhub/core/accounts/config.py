@@ -1,7 +1,7 @@
 """A project's settings: read, and changed by its administrators."""
 
 import zoneinfo
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from datetime import date
 from typing import Annotated, Any
 
@@ -9,7 +9,7 @@ from typing_extensions import TypedDict
 
 from ctxhub.core.accounts.models import Config
 from ctxhub.core.events.log import Change, record
-from ctxhub.core.kit import clock
+from ctxhub.core.kit import clock, sql
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import InvalidInput, shown, shown_all
 from ctxhub.core.kit.likeness import nearest
@@ -37,7 +37,18 @@ class Settings(TypedDict):
 
 
 def config_of(project_id: int) -> Config:
-    return read_config(Project.objects.values_list("config", flat=True).get(pk=project_id))
+    """Raises Project.DoesNotExist for one that was deleted."""
+    found = configs_of([project_id])
+    if project_id not in found:
+        raise Project.DoesNotExist
+    return found[project_id]
+
+
+def configs_of(project_ids: Collection[int]) -> dict[int, Config]:
+    """The settings of those of the projects that exist."""
+    among, values = sql.among("id", list(project_ids))
+    found = sql.rows(f"SELECT id, config FROM core_project WHERE {among}", values)
+    return {project_id: read_config(sql.read_json(stored)) for project_id, stored in found}
 
 
 def read_config(stored: Mapping[str, Any]) -> Config:

@@ -14,6 +14,8 @@ from ctxhub.core.kit.failures import DATABASE_AWAY, log_failure
 from ctxhub.core.kit.replaced_file import Replaced, leave_replaced, when_replaced
 
 RETRY_SECONDS = 1.0
+# The thread's connection stays open between writes that follow one another.
+SECONDS_CONNECTED = 5.0
 # While the database does not answer, older entries are dropped beyond this number.
 MOST_KEPT = 10_000
 
@@ -104,12 +106,13 @@ class BackgroundWriter(Generic[T]):
     def _run(self) -> None:
         while True:
             with self._changed:
-                self._changed.wait_for(self._has_work)
+                if not self._changed.wait_for(self._has_work, timeout=SECONDS_CONNECTED):
+                    connections.close_all()
+                    self._changed.wait_for(self._has_work)
                 self._changed.wait_for(lambda: self._items >= self._at_once, timeout=self._seconds)
                 has_work = self._has_work()
-            is_written = not has_work or self.flush()
-            connections.close_all()
-            if not is_written:
+            if has_work and not self.flush():
+                connections.close_all()
                 time.sleep(RETRY_SECONDS)
 
 

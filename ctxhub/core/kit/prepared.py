@@ -1,7 +1,7 @@
 """Writes that are prepared before they take the write lock, so that writers wait less.
 
-`prepare` reads and computes outside of the lock. Under it its reads are made again and compared as the
-database gives them: where nothing differs, what was computed from them still holds.
+`prepare` reads and computes outside of the lock. Under it, unless nothing at all was written meanwhile, its
+reads are made again and compared as the database gives them: where nothing differs, what was computed holds.
 """
 
 from collections.abc import Callable
@@ -33,4 +33,4 @@ def write_prepared(project_id: int, prepare: Callable[[], PreparedT], write: Cal
         with write_transaction(project_id):
             return write(prepare())
     with write_transaction(project_id):
-        return write(prepared if sql.are_unchanged(reads) else prepare())
+        return write(prepared if reads.are_unchanged() else prepare())

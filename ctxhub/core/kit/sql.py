@@ -111,14 +111,36 @@ Read = tuple[str, Sequence[Any], list[tuple[Any, ...]]]
 """A statement that was run, its values, and what it found."""
 
 
+@dataclass(frozen=True, slots=True)
+class Reads:
+    """What was read, from a database in a certain state."""
+
+    found: list[Read]
+    state: object
+
+    def are_unchanged(self) -> bool:
+        """Whether the statements find the same again; in the same state they need not run."""
+        if self.state is not None and self.state == _state():
+            return True
+        return all(_run(statement, values) == found for statement, values, found in self.found)
+
+
 @contextmanager
-def recorded_reads() -> Iterator[list[Read]]:
+def recorded_reads() -> Iterator[Reads]:
     """Record what this thread reads by `rows` in the block."""
     outer, _thread.reads = _thread.reads, []
     try:
-        yield _thread.reads
+        yield Reads(_thread.reads, _state())
     finally:
         _thread.reads = outer
+
+
+def _state() -> object:
+    """Differs once anything was written, by whomever; None on PostgreSQL, which cannot tell."""
+    if not is_sqlite():
+        return None
+    # The version counts the commits of others, and `total_changes` the rows that this connection changed.
+    return _run("PRAGMA data_version", ()), _thread.connected().connection.total_changes
 
 
 @contextmanager
@@ -129,11 +151,6 @@ def unrecorded_reads() -> Iterator[None]:
         yield
     finally:
         _thread.reads = outer
-
-
-def are_unchanged(reads: Iterable[Read]) -> bool:
-    """Whether the statements find the same again."""
-    return all(_run(statement, values) == found for statement, values, found in reads)
 
 
 def _preparing_cursor(database: Any) -> Any:

@@ -22,6 +22,7 @@ except ImportError:  # Windows: threads queue, processes rely on SQLite's busy t
     fcntl = None  # type: ignore[assignment]
 
 MOST_SECONDS = 20.0
+SUFFIX = ".lock"
 LONGEST_RECORD = 100
 NO_WAIT = getattr(os, "O_NONBLOCK", 0)  # The name may be that of a pipe.
 UNWRITABLE_FILES = (errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
@@ -143,7 +144,7 @@ class WriteQueue:
         return file
 
     def _file(self) -> int:
-        name = str(_lock_file())
+        name = f"{connection.settings_dict['NAME']}{SUFFIX}"
         if name not in self._files:
             # Stays open until the process ends.
             self._files[name] = open_lock_file(Path(name))
@@ -237,7 +238,7 @@ def _lock_file() -> Path:
 
 
 def _lock_file_of(database: Path | str) -> Path:
-    return Path(f"{database}.lock")
+    return Path(f"{database}{SUFFIX}")
 
 
 QUEUE = WriteQueue()
