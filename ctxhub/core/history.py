@@ -31,7 +31,7 @@ from ctxhub.core.kit.transactions import acquire_write_lock, write_transaction
 from ctxhub.core.paths.rows import PathRow
 from ctxhub.core.paths.services import PatternChange, write_patterns
 from ctxhub.core.search.documents import Document, prepare_document
-from ctxhub.core.search.index import Fields, forget, ids_showing, index_documents
+from ctxhub.core.search.index import Fields, KindDocument, forget, ids_showing, index_documents
 from ctxhub.core.vocabulary.names import register_agent
 
 NONE: Mapping[int, int] = {}
@@ -295,7 +295,12 @@ class History(Generic[RowT]):
             if (document := self.earlier_document(states[change.old.id], change.old, change.new))
         ]
         are_new = all(change.old is None for change in changes)
-        index_documents(project_id, self.kind, documents, are_new=are_new, earlier=earlier)
+        beside = self.made_beside(changes)
+        index_documents(project_id, self.kind, documents, are_new=are_new, earlier=earlier, beside=beside)
+
+    def made_beside(self, changes: Sequence[Change[RowT]]) -> Sequence[KindDocument]:
+        """The documents of new objects of other kinds that are made with the changes, to index with them."""
+        return ()
 
     def write_patterns(self, project_id: int, changes: Sequence[Change[RowT]]) -> None:
         """Store the globs of the rows; those of deleted rows go through the receiver in core/paths."""

@@ -10,7 +10,7 @@ from ctxhub.core.events.counters import CounterKey, add_to_counters, counter_key
 from ctxhub.core.history import NONE, Change, History
 from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.search.documents import Document
-from ctxhub.core.search.index import forget, index_documents
+from ctxhub.core.search.index import KindDocument, forget
 from tracking.changes.rows import CHANGES, ChangeRow
 from tracking.files.history import resource_document
 
@@ -62,11 +62,13 @@ class ChangeHistory(History[ChangeRow]):
     def index(
         self, project_id: int, changes: Sequence[Change[ChangeRow]], states: Mapping[int, Any] = NONE
     ) -> None:
-        index_documents(project_id, "resource", _new_files(changes), are_new=True)
         super().index(project_id, changes, states)
         forget(
             project_id, self.kind, [c.row.id for c in changes if c.old and c.new and not c.new.description]
         )
+
+    def made_beside(self, changes: Sequence[Change[ChangeRow]]) -> Sequence[KindDocument]:
+        return [("resource", file) for file in _new_files(changes)]
 
     def event(self, change: Change[ChangeRow], at: datetime) -> log.Change:
         """A new change is an event of its file; a correction or deletion is one of the change."""

@@ -162,13 +162,14 @@ def index_documents(
     *,
     are_new: bool = False,
     earlier: Sequence[Document] = (),
+    beside: Sequence[KindDocument] = (),
 ) -> None:
     """Index documents, replacing what was indexed of them. The number of statements is constant.
 
     `are_new`: none of them has an entry yet, so there are no old passages and words to delete. `earlier`:
-    earlier states of some of them, all new.
+    earlier states of some of them, all new. `beside`: documents of other kinds, all new.
     """
-    by_kind = [(kind, document) for document in documents]
+    by_kind = [*beside, *((kind, document) for document in documents)]
     if states := registry.earlier_states(kind):
         by_kind += [(states.kind, document) for document in earlier]
     if not by_kind:
