@@ -7,6 +7,7 @@ from time import perf_counter
 from unittest.mock import patch
 
 from ctxhub.core.kit import transactions
+from ctxhub.core.kit.sql import Reads
 
 Clock = Callable[[], float]
 
@@ -25,8 +26,8 @@ def recorded_holds(clock: Clock = perf_counter, *, of_thread: bool = False) -> I
     acquire, touch = transactions.acquire_write_lock, transactions.touch_transaction
     begun, holds = _Begun(), list[float]()
 
-    def acquire_timed(project_id: int) -> None:
-        acquire(project_id)
+    def acquire_timed(project_id: int, reads: Reads | None = None) -> None:
+        acquire(project_id, reads)
         if begun.times:  # A transaction of another thread may have begun before.
             begun.times[-1] = clock()
 

@@ -14,6 +14,7 @@ from benchmarks.lock_times import recorded_holds
 from ctxhub.core.kit import clock, transactions
 from ctxhub.core.kit.batches import compute_first, in_batches
 from ctxhub.core.kit.caller import READ, WRITE, Caller
+from ctxhub.core.kit.sql import Reads
 from ctxhub.core.kit.transactions import acquire_write_lock, write_transaction
 from ctxhub.core.models import Project, SearchEntry, SearchText, SearchWord
 from ctxhub.core.search import analyser
@@ -131,9 +132,9 @@ def waiting(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """How many passages each transaction has written when it takes the lock."""
     found: list[int] = []
 
-    def acquire(project_id: int) -> None:
+    def acquire(project_id: int, reads: Reads | None = None) -> None:
         found.append(SearchText.objects.in_project(project_id).count())
-        acquire_write_lock(project_id)
+        acquire_write_lock(project_id, reads)
 
     monkeypatch.setattr(transactions, "acquire_write_lock", acquire)
     return found

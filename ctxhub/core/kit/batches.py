@@ -189,15 +189,15 @@ def keep_if_repeated(write: Callable[[], object]) -> None:
 
 
 @contextmanager
-def early_writes() -> Iterator[None]:
-    """Surrounds the lock of each write transaction, inside of `counted_write`."""
+def early_writes() -> Iterator[bool]:
+    """Surrounds the lock of each write transaction, inside of `counted_write`; whether it writes after it."""
     work = _work.get()
     if work is None or not work.early or work.writes or work.open_writes > 1:
-        yield
+        yield False
         return
     work.early_results = {key: early.write() for key, early in work.early.items()}
     try:
-        yield
+        yield True
         for key, result in work.early_results.items():
             work.early[key].undo(result)
     finally:

@@ -32,5 +32,5 @@ def write_prepared(project_id: int, prepare: Callable[[], PreparedT], write: Cal
         # Told under the lock, where all reads are of one state.
         with write_transaction(project_id):
             return write(prepare())
-    with write_transaction(project_id):
+    with write_transaction(project_id, reads):
         return write(prepared if reads.are_unchanged() else prepare())

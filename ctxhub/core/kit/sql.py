@@ -59,23 +59,37 @@ def _run(statement: str, values: Sequence[Any]) -> list[tuple[Any, ...]]:
     try:
         if is_sqlite():
             return _all_rows(database.connection.execute(_for_sqlite(statement), values))
-        return _run_in_line(database, [(statement, values)])
+        [found] = _run_in_line(database, [(statement, values)])
+        return found
     except Exception:
         database.wrap_database_errors.__exit__(*sys.exc_info())
         raise
 
 
-def _run_in_line(database: Any, statements: Sequence[Statement]) -> list[tuple[Any, ...]]:
-    """Run statements, those that wait first, in one round trip; the rows of the last."""
+def _run_in_line(database: Any, statements: Sequence[Statement]) -> list[list[tuple[Any, ...]]]:
+    """Run statements, those that wait first, in one round trip; the rows of each but those that waited."""
     started = monotonic()
-    before, _thread.waiting = _thread.waiting, None if _thread.waiting is None else []
+    before, _thread.waiting = _thread.waiting or [], None if _thread.waiting is None else []
+    in_order = [*before, *statements]
     try:
-        with database.connection.pipeline() if before or len(statements) > 1 else nullcontext():
-            for statement, values in [*(before or ()), *statements]:
-                cursor = _preparing_cursor(database).execute(statement, values)
-        return _all_rows(cursor)
+        with database.connection.pipeline() if len(in_order) > 1 else nullcontext():
+            cursors = [_preparing_cursor(database).execute(*statement) for statement in in_order]
+        return [_all_rows(cursor) for cursor in cursors[len(before) :]]
     finally:
         count_waiting(monotonic() - started)
+
+
+def run_together(statements: Sequence[Statement]) -> list[list[tuple[Any, ...]]]:
+    """Run statements one after the other, on PostgreSQL in one round trip; the rows of each."""
+    database = _thread.connected()
+    if is_sqlite() or _is_watched(database):
+        return [_run(*statement) for statement in statements]
+    with database.wrap_database_errors:
+        return _run_in_line(database, statements)
+
+
+def is_watched() -> bool:
+    return _is_watched(_thread.connected())
 
 
 def _is_watched(database: Any) -> bool:
@@ -111,18 +125,24 @@ Read = tuple[str, Sequence[Any], list[tuple[Any, ...]]]
 """A statement that was run, its values, and what it found."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Reads:
-    """What was read, from a database in a certain state."""
+    """What was read, from a database in a certain state. `again`: what was found under the lock."""
 
     found: list[Read]
     state: object
+    again: "list[list[tuple[Any, ...]]] | None" = None
+
+    @property
+    def statements(self) -> list[Statement]:
+        return [(statement, values) for statement, values, _ in self.found]
 
     def are_unchanged(self) -> bool:
         """Whether the statements find the same again; in the same state they need not run."""
         if self.state is not None and self.state == _state():
             return True
-        return all(_run(statement, values) == found for statement, values, found in self.found)
+        again = run_together(self.statements) if self.again is None else self.again
+        return again == [found for _, _, found in self.found]
 
 
 @contextmanager
@@ -212,21 +232,26 @@ def execute(statement: str, values: Sequence[Any] = ()) -> None:
 
 
 @contextmanager
-def sent_together() -> Iterator[None]:
+def sent_together(*, commits: bool = False) -> Iterator[None]:
     """In the block, which is a transaction of PostgreSQL, statements without a result wait for one with a
     result, for one of Django, or for the end: each round trip is time that the write lock is held.
+
+    `commits`: the transaction ends with the block. Its COMMIT goes with what waits then; Django's own one
+    finds nothing to do.
     """
     if is_sqlite() or _thread.waiting is not None:
         yield
         return
-    wrappers = _thread.connected().execute_wrappers
+    database = _thread.connected()
     _thread.waiting = []
-    wrappers.append(_send_waiting_first)
+    database.execute_wrappers.append(_send_waiting_first)
     try:
         yield
+        if commits and _thread.waiting and not database.needs_rollback:
+            _thread.waiting.append(("COMMIT", ()))
         send_waiting()
     finally:
-        wrappers.remove(_send_waiting_first)
+        database.execute_wrappers.remove(_send_waiting_first)
         _thread.waiting = None
 
 

@@ -16,13 +16,15 @@ from ctxhub.core.kit.newer_schema import (
 from ctxhub.core.kit.outcomes import begin_commit
 from ctxhub.core.kit.read_limit import NO_TIMEOUT, unlimited
 from ctxhub.core.kit.replaced_file import refuse_replaced
-from ctxhub.core.kit.sql import is_sqlite, sent_together
+from ctxhub.core.kit.sql import Reads, is_sqlite, is_watched, run_together, sent_together
 from ctxhub.core.kit.write_queue import QUEUE, QueueTimeout, Turn, describe
 
 
 @contextmanager
-def write_transaction(project_id: int) -> Iterator[None]:
+def write_transaction(project_id: int, reads: Reads | None = None) -> Iterator[None]:
     """Open a transaction that writes to one project, or join the one that is open.
+
+    `reads` are made again as soon as it has the lock, where that saves a round trip.
 
     SQLite has one writer at a time. Its busy handler polls with growing sleeps and is unfair (slowest write
     of 16 agents: 1.5 s); a file lock taken first is a queue (0.1 s). On PostgreSQL an advisory lock of the
@@ -30,16 +32,16 @@ def write_transaction(project_id: int) -> Iterator[None]:
     of their ids and two batches cannot deadlock. See docs/decisions/0003-one-writer-at-a-time.md.
     """
     is_outermost = not connection.in_atomic_block
-    with counted_write(), unlimited(), touch_transaction(), early_writes():
-        acquire_write_lock(project_id)
+    with counted_write(), unlimited(), touch_transaction(), early_writes() as is_to_undo:
+        acquire_write_lock(project_id, reads)
         _writing.depth += 1
         try:
-            with sent_together():
+            with sent_together(commits=is_outermost and not is_to_undo):
                 yield
+                if is_outermost:
+                    begin_commit(project_id)
         finally:
             _writing.depth -= 1
-        if is_outermost:
-            begin_commit(project_id)
 
 
 class _Writing(threading.local):
@@ -114,20 +116,24 @@ def _try_transaction() -> Iterator[bool]:
         yield is_open
 
 
-def acquire_write_lock(project_id: int) -> None:
+def acquire_write_lock(project_id: int, reads: Reads | None = None) -> None:
     """Wait for the project's write lock. Call it in an open transaction, before any row is locked.
 
     Raises QueueTimeout after 20 s. The server cuts off a client that is silent for a minute inside one.
     """
     if is_sqlite() or not connection.in_atomic_block:
         return
-    with connection.cursor() as cursor:
-        try:
-            cursor.execute(_ACQUIRE, [_LOCK_CLASS, project_id % 2**31, _wait_limit(), IDLE_TIMEOUT])
-        except OperationalError as error:
-            if getattr(error.__cause__, "sqlstate", "") == LOCK_NOT_AVAILABLE:
-                raise QueueTimeout(describe(None)) from error
-            raise
+    values: list[int | str] = [_LOCK_CLASS, project_id % 2**31, _wait_limit(), IDLE_TIMEOUT]
+    try:
+        if reads is None or is_watched():
+            with connection.cursor() as cursor:
+                cursor.execute(f"{NO_TIMEOUT}; {_ACQUIRE}", values)
+        else:
+            _, _, *reads.again = run_together([(NO_TIMEOUT, ()), (_ACQUIRE, values), *reads.statements])
+    except OperationalError as error:
+        if getattr(error.__cause__, "sqlstate", "") == LOCK_NOT_AVAILABLE:
+            raise QueueTimeout(describe(None)) from error
+        raise
 
 
 def _wait_limit() -> str:
@@ -162,7 +168,7 @@ LOCK_NOT_AVAILABLE = "55P03"
 # Sent together, each statement has its own time: the wait has the limit of the lock alone.
 # The limits hold for this transaction, and already for the wait in the same statement: the rows of
 # FROM come first, and OFFSET 0 keeps it a query of its own.
-_ACQUIRE = f"""{NO_TIMEOUT}; SELECT pg_advisory_xact_lock(%s, %s)
+_ACQUIRE = """SELECT pg_advisory_xact_lock(%s, %s)
     FROM (SELECT set_config('lock_timeout', %s, true),
                  set_config('idle_in_transaction_session_timeout', %s, true) OFFSET 0) limits"""
 _OLDEST_WRITER = """
