@@ -6,6 +6,7 @@ from typing import ParamSpec, TypeVar
 
 from django.db import close_old_connections
 
+from ctxhub.core.kit.asked_lately import trust_if_asked_lately
 from ctxhub.core.kit.replaced_file import leave_replaced_if_due
 from ctxhub.mcp.call_threads import run_for
 from ctxhub.mcp.shares import Share
@@ -20,6 +21,7 @@ def checked_connections() -> Iterator[None]:
     """Check this thread's connections before and after: MCP requests do not send Django's request signals."""
     close_old_connections()
     leave_replaced_if_due()
+    trust_if_asked_lately()
     try:
         yield
     finally:

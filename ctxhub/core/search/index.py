@@ -368,9 +368,23 @@ WORD_COLUMNS = ("project_id", "word", "entry_id")
 def learn(project_id: int, words: Mapping[int, Iterable[str]]) -> None:
     """Add the words of entries, by entry id, to the vocabulary. A word keeps one of its entries."""
     entries = _entry_of_each(words)
-    rows = [(project_id, word, entries[word]) for word in sorted(entries)]
-    for batch in sql.chunks(rows, 5_000):
-        sql.insert("core_searchword", WORD_COLUMNS, batch, "ON CONFLICT (project_id, word) DO NOTHING")
+    _write_words(project_id, entries, sorted(entries), "NOTHING")
+
+
+def _write_words(project_id: int, entries: Mapping[str, int], words: Sequence[str], if_known: str) -> None:
+    """Write words with their entries, in order. `if_known`: what is done with those that are there."""
+    then = f"ON CONFLICT (project_id, word) DO {if_known}"
+    for batch in sql.chunks(words, 5_000):
+        ids = [entries[word] for word in batch]
+        if sql.is_sqlite():
+            rows = [(project_id, word, entry) for word, entry in zip(batch, ids, strict=True)]
+            sql.insert("core_searchword", WORD_COLUMNS, rows, then)
+        else:  # Of many values psycopg parses the statement each time.
+            sql.execute(
+                f"INSERT INTO core_searchword ({', '.join(WORD_COLUMNS)}) SELECT %s, word, entry_id"
+                f" FROM unnest(%s::text[], %s::bigint[]) asked(word, entry_id) {then}",
+                [project_id, list(batch), ids],
+            )
 
 
 def _entry_of_each(words: Mapping[int, Iterable[str]]) -> dict[str, int]:
@@ -386,10 +400,8 @@ def _unlearn_lost(project_id: int, words: Mapping[int, Collection[str]]) -> None
     held = sql.rows(f"SELECT word, entry_id FROM core_searchword WHERE {among}", values)
     lost = sorted(word for word, entry in held if word not in words[entry])
     entries = _entry_of_each(words) if lost else {}
-    if moved := [(project_id, word, entries[word]) for word in lost if word in entries]:
-        to = "ON CONFLICT (project_id, word) DO UPDATE SET entry_id = excluded.entry_id"
-        for batch in sql.chunks(moved, 5_000):
-            sql.insert("core_searchword", WORD_COLUMNS, batch, to)
+    moved = [word for word in lost if word in entries]
+    _write_words(project_id, entries, moved, "UPDATE SET entry_id = excluded.entry_id")
     if gone := [word for word in lost if word not in entries]:
         where, values = sql.among("word", gone)
         _unlearn(project_id, f"project_id = %s AND {where}", [project_id, *values])
