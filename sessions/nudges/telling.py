@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from ctxhub.core.accounts.agents import agent_names
-from ctxhub.core.accounts.config import read_config
+from ctxhub.core.accounts.config import config_of
 from ctxhub.core.history import Change
 from ctxhub.core.kit.caller import Caller, current
 from ctxhub.core.kit.sql import chunks
@@ -127,15 +127,14 @@ def _tell(
     authors: Sequence[Reader] = (),
 ) -> None:
     """`authors`: those of the readers that are taken as current."""
-    project = Project.objects.get(pk=project_id)
-    config = read_config(project.config)
+    config = config_of(project_id)
     if not (config.tell_stale and config.record_given):
         return
     told = _due(project_id, pairs, at, authors)
     if not told:
         return
     names = agent_names(project_id, [changer_id, *told])
-    sender = Caller(project=project, agent=names[changer_id], keeps_secrets=True)
+    sender = Caller(project=_project(project_id), agent=names[changer_id], keeps_secrets=True)
     items = [_message(names[agent_id], decisions) for agent_id, decisions in told.items()]
     sent = send_message_batch(caller=sender, items=items)["results"]
     notices = [
@@ -144,6 +143,13 @@ def _tell(
         for decision in decisions
     ]
     write_notices(project_id, notices, at)
+
+
+def _project(project_id: int) -> Project:
+    caller = current()
+    return (
+        caller.project if caller and caller.project_id == project_id else Project.objects.get(pk=project_id)
+    )
 
 
 def _due(
@@ -192,7 +198,7 @@ def tell_of_release(
         if name and lease.folded != name.casefold():
             by_holder[lease.agent].append(lease)
     if name and by_holder:
-        sender = Caller(project=Project.objects.get(pk=project_id), agent=name, keeps_secrets=True)
+        sender = Caller(project=_project(project_id), agent=name, keeps_secrets=True)
         items = [_release_message(holder, held, reason) for holder, held in by_holder.items()]
         for some in chunks(items, AT_ONCE):
             send_message_batch(caller=sender, items=some)

@@ -33,7 +33,11 @@ def agent_names(project_id: int, agent_ids: Iterable[int | None]) -> dict[int, s
     ids = {agent_id for agent_id in agent_ids if agent_id}
     if not ids:
         return {}
-    return dict(Agent.objects.in_project(project_id).filter(pk__in=ids).values_list("pk", "name"))
+    among, values = sql.among("id", list(ids))
+    found = sql.rows(
+        f"SELECT id, name FROM core_agent WHERE project_id = %s AND {among}", [project_id, *values]
+    )
+    return dict(found)
 
 
 def with_agent_pk(rows: QuerySet[RowT], folded: str = "folded") -> QuerySet[RowT]:
