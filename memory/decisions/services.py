@@ -203,7 +203,7 @@ def deprecate_decision(
         change = HISTORY.change(old, new)
         if change.changed:
             change = HISTORY.change(old, replace(new, agent=caller.agent, updated_at=at))
-            store_changes(caller, [change], find_vocabulary(caller.project_id, agent=caller.agent), at)
+            store_changes(caller, [change], find_vocabulary(caller.project_id, agent=caller.agent), at, [at])
     result: Result = "updated" if change.changed else "unchanged"
     return DeprecateAnswer(
         key=key,

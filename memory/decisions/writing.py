@@ -194,16 +194,10 @@ def prepare_decisions(caller: Caller, all_items: Sequence[DecisionFields]) -> Ro
 
 def _write_round(caller: Caller, prepared: Round, at: datetime) -> list[DecisionChange | CtxhubError]:
     """Write a round, each change a microsecond later, so that event cursors keep their order."""
-    changes = [_at(change, _later(at, index)) for index, change in enumerate(prepared.written)]
-    stored = store_changes(caller, changes, prepared.vocabulary, at) if changes else {}
+    changes = prepared.written
+    moments = [_later(at, index) for index in range(len(changes))]
+    stored = store_changes(caller, changes, prepared.vocabulary, at, moments) if changes else {}
     return [stored.get(o.row.key, o) if isinstance(o, Change) else o for o in prepared.outcomes]
-
-
-def _at(change: DecisionChange, at: datetime) -> DecisionChange:
-    """The change as one that is made at this time."""
-    assert change.new
-    created_at = change.old.created_at if change.old else at
-    return HISTORY.change(change.old, replace(change.new, created_at=created_at, updated_at=at))
 
 
 def _change(
@@ -242,9 +236,16 @@ def _with_new_versions(
 
 
 def store_changes(
-    caller: Caller, changes: Sequence[DecisionChange], vocabulary: Vocabulary, at: datetime
+    caller: Caller,
+    changes: Sequence[DecisionChange],
+    vocabulary: Vocabulary,
+    at: datetime,
+    moments: Sequence[datetime],
 ) -> dict[str, DecisionChange]:
-    """Write the rows, their links, revisions and events. Returns the changes as they are stored, by key."""
+    """Write the rows, their links, revisions and events. Returns the changes as they are stored, by key.
+
+    `moments`: when each is made.
+    """
     register_words(
         vocabulary,
         caller=caller,
@@ -252,7 +253,7 @@ def store_changes(
         scopes=[scope for change in changes if _is_written(change, "scopes") for scope in change.row.scopes],
         at=at,
     )
-    rows = [_as_spelled(change.row, vocabulary) for change in changes]
+    rows = [_as_stored(change, vocabulary, moment) for change, moment in zip(changes, moments, strict=True)]
     ids = upsert_decisions(caller.project_id, rows)
     moments = {ids[row.key]: row.updated_at for row in rows}
     for name, links in DECISIONS.links.items():
@@ -279,10 +280,13 @@ def _is_written(change: DecisionChange, name: str) -> bool:
     return change.old is None or name in change.changed
 
 
-def _as_spelled(row: DecisionRow, vocabulary: Vocabulary) -> DecisionRow:
-    """The row as it is stored: with the id of its author, and words in the project's spelling."""
+def _as_stored(change: DecisionChange, vocabulary: Vocabulary, at: datetime) -> DecisionRow:
+    """The row as it is stored: with its times, the id of its author, and words in the project's spelling."""
+    row = change.row
     return replace(
         row,
+        created_at=change.old.created_at if change.old else at,
+        updated_at=at,
         agent_id=vocabulary.agent_id,
         tags=[vocabulary.spelled("tag", tag) for tag in row.tags],
         scopes=[vocabulary.spelled("scope", scope) for scope in row.scopes],
