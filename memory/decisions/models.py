@@ -81,7 +81,12 @@ class Decision(TypedValue, ProjectRow):
     metadata = models.JSONField(default=dict, blank=True)
     reason = models.TextField(blank=True, help_text="Why it was deprecated.")
     superseded_by = models.ForeignKey(
-        "self", null=True, blank=True, on_delete=models.SET_NULL, related_name="supersedes"
+        "self",
+        null=True,
+        blank=True,
+        on_delete=models.SET_NULL,
+        related_name="supersedes",
+        db_index=False,
     )
     created_at = models.DateTimeField(default=timezone.now)
     updated_at = models.DateTimeField(default=timezone.now)
@@ -105,6 +110,11 @@ class Decision(TypedValue, ProjectRow):
             ),
             models.Index(fields=("project", "version_order", "id"), name="memory_decision_by_version"),
             models.Index(fields=("project", "signature", "id"), name="memory_decision_by_words"),
+            models.Index(
+                fields=("superseded_by",),
+                condition=models.Q(superseded_by__isnull=False),
+                name="memory_decision_superseded",
+            ),
         )
 
     def __str__(self) -> str:

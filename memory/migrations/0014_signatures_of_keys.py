@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import django.db.models.deletion
 from django.db import migrations, models
 
 from memory.suggestions.keys import whole_signature
@@ -26,6 +27,11 @@ class Migration(migrations.Migration):
     ]
 
     operations = [
+        migrations.AlterField(
+            model_name='decision',
+            name='superseded_by',
+            field=models.ForeignKey(blank=True, db_index=False, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='supersedes', to='memory.decision'),
+        ),
         migrations.AddField(
             model_name='decision',
             name='signature',
@@ -35,5 +41,9 @@ class Migration(migrations.Migration):
         migrations.AddIndex(
             model_name='decision',
             index=models.Index(fields=['project', 'signature', 'id'], name='memory_decision_by_words'),
+        ),
+        migrations.AddIndex(
+            model_name='decision',
+            index=models.Index(condition=models.Q(superseded_by__isnull=False), fields=['superseded_by'], name='memory_decision_superseded'),
         ),
     ]

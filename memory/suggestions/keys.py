@@ -84,7 +84,8 @@ def whole_signature(key: str) -> int | None:
     return signatures(key).whole
 
 
-def shorter_terms(key: str) -> list[str]:
+@lru_cache(10_000)
+def shorter_terms(key: str) -> Sequence[str]:
     """What the index keeps of a key."""
     return [shorter_term(signature) for signature in signatures(key).shorter]
 

@@ -144,7 +144,9 @@ def _analyse(text: str) -> Analysis:
 
 
 def prepare_document(document: Document) -> None:
-    """Analyse the texts of a document that is soon indexed: the analyser remembers the latest ones."""
+    """Analyse the texts of a document that is soon indexed: the latest results are remembered."""
+    if isinstance(document.also, ScopeWords):
+        document.also.made()
     if len(document.text) < LONG_CHARACTERS:
         known_words(document, analyse_text(document.text))
 
