@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from datetime import datetime
+from functools import partial
 from typing import Literal, NotRequired, Unpack
 
 # Pydantic builds the answer's schema and needs this TypedDict before Python 3.12.
@@ -10,7 +11,9 @@ from typing_extensions import TypedDict
 from ctxhub.core.emptying import delete_objects
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import Caller
+from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.kit.inputs import clean_text
+from ctxhub.core.kit.prepared import write_prepared
 from ctxhub.core.kit.priority import Priority
 from ctxhub.core.kit.transactions import write_transaction
 from ctxhub.core.kit.unset import UNSET, Unset, if_set
@@ -46,24 +49,7 @@ def add_constraint(
     the stored fields. Registers a new category. Raises InvalidInput for an unknown layer.
     """
     fields = clean_constraint(caller, category=category, text=text, **rest)
-    with write_transaction(caller.project_id):
-        at = clock.now()
-        vocabulary = find_vocabulary(
-            caller.project_id,
-            agent=caller.agent,
-            tags=if_set(fields.tags, ()),
-            scopes=if_set(fields.scopes, ()),
-            categories=[fields.category],
-            layers=bool(fields.layer),
-        )
-        wanted = _new_row(caller, fields, vocabulary, at)
-        same = find_same(caller.project_id, wanted.category_id, wanted.digest) if wanted.category_id else None
-        if same is None:
-            return AddAnswer(id=_create(caller, wanted, vocabulary, at), result="created")
-        if is_reactivated := same.status != ConstraintStatus.ACTIVE:
-            _write_status(caller, same, ConstraintStatus.ACTIVE, "", at)
-    hint = _hint(is_reactivated, _differing(fields, same, wanted))
-    return {"id": same.id, "result": "exists", **({"hint": hint} if hint else {})}  # type: ignore[typeddict-item]
+    return write_prepared(caller.project_id, partial(_prepare, caller, fields), partial(_add, caller, fields))
 
 
 def deactivate_constraint(*, caller: Caller, constraint_id: int, reason: str | None = None) -> StatusAnswer:
@@ -98,6 +84,42 @@ def delete_constraint(*, caller: Caller, constraint_id: int) -> None:
 
 
 # -- Helpers ---------------------------------------------------------------------------------------
+
+
+@frozen
+class Draft:
+    """What is wanted, without its times, and the stored constraint with the same text."""
+
+    wanted: ConstraintRow
+    same: ConstraintRow | None
+    vocabulary: Vocabulary
+
+
+def _prepare(caller: Caller, fields: ConstraintFields) -> Draft:
+    vocabulary = find_vocabulary(
+        caller.project_id,
+        agent=caller.agent,
+        tags=if_set(fields.tags, ()),
+        scopes=if_set(fields.scopes, ()),
+        categories=[fields.category],
+        layers=bool(fields.layer),
+    )
+    wanted = _new_row(caller, fields, vocabulary, clock.now())
+    same = find_same(caller.project_id, wanted.category_id, wanted.digest) if wanted.category_id else None
+    if same is None:
+        HISTORY.prepare([HISTORY.change(None, wanted)])
+    return Draft(wanted, same, vocabulary)
+
+
+def _add(caller: Caller, fields: ConstraintFields, draft: Draft) -> AddAnswer:
+    at, same = clock.now(), draft.same
+    wanted = replace(draft.wanted, created_at=at, updated_at=at)
+    if same is None:
+        return AddAnswer(id=_create(caller, wanted, draft.vocabulary, at), result="created")
+    if is_reactivated := same.status != ConstraintStatus.ACTIVE:
+        _write_status(caller, same, ConstraintStatus.ACTIVE, "", at)
+    hint = _hint(is_reactivated, _differing(fields, same, wanted))
+    return {"id": same.id, "result": "exists", **({"hint": hint} if hint else {})}  # type: ignore[typeddict-item]
 
 
 def _new_row(caller: Caller, fields: ConstraintFields, vocabulary: Vocabulary, at: datetime) -> ConstraintRow:

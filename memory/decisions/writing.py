@@ -255,7 +255,7 @@ def store_changes(
     )
     rows = [_as_stored(change, vocabulary, moment) for change, moment in zip(changes, moments, strict=True)]
     ids = upsert_decisions(caller.project_id, rows)
-    moments = {ids[row.key]: row.updated_at for row in rows}
+    written_at = {ids[row.key]: row.updated_at for row in rows}
     for name, links in DECISIONS.links.items():
         wanted = {
             ids[change.row.key]: [vocabulary.word_id(name, word) for word in getattr(change.row, name)]
@@ -263,7 +263,7 @@ def store_changes(
             if _is_written(change, name)
         }
         kept = [c.row.id for c in changes if not _is_written(c, name) and getattr(c.row, name)]
-        write_links(links, caller.project_id, wanted, {c.old.id for c in changes if c.old}, moments)
+        write_links(links, caller.project_id, wanted, {c.old.id for c in changes if c.old}, written_at)
         touch_links(links, kept)
     stored = {
         row.key: HISTORY.change(change.old, row if row.id else replace(row, id=ids[row.key]))

@@ -14,6 +14,7 @@ from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import READ, Caller
 from ctxhub.core.kit.errors import Conflict, NotFound
 from ctxhub.core.kit.metadata import changed_metadata, replacing_metadata
+from ctxhub.core.kit.prepared import write_prepared
 from ctxhub.core.kit.transactions import write_transaction
 from ctxhub.core.kit.unset import UNSET, Unset, if_set
 from ctxhub.core.text.token_count import count_tokens
@@ -107,12 +108,20 @@ def store_memory(
     """
     new_context = new_context or ContextFields(name=fields.context)
     tags = [*if_set(fields.tags, ()), *if_set(new_context.tags, ())]
-    with write_transaction(caller.project_id):
+
+    def prepare() -> tuple[Vocabulary, ContextRow | None]:
+        vocabulary = find_vocabulary(caller.project_id, agent=caller.agent, tags=tags)
+        found = _find_context(caller, fields)
+        if found:
+            new = _new_row(caller, fields, found, vocabulary, clock.now())
+            HISTORY.prepare([HISTORY.change(None, new)])
+        return vocabulary, found
+
+    def write(prepared: tuple[Vocabulary, ContextRow | None]) -> tuple[MemoryRow, ContextRow | None]:
         if check:
             check()
         at = clock.now()
-        vocabulary = find_vocabulary(caller.project_id, agent=caller.agent, tags=tags)
-        found = _find_context(caller, fields)
+        vocabulary, found = prepared
         register_words(vocabulary, caller=caller, tags=if_set(fields.tags, ()) if found else tags, at=at)
         made = None if found else insert_context(caller, new_context, vocabulary, at)
         row = _new_row(caller, fields, found or made, vocabulary, at)
@@ -124,6 +133,9 @@ def store_memory(
             changes=[*context_changes, HISTORY.change(None, new)],
             at=at,
         )
+        return new, made
+
+    new, made = write_prepared(caller.project_id, prepare, write)
     answer = AddAnswer(id=new.id, digest=new.digest, tokens=new.tokens)
     if made:
         answer["context_created"] = True

@@ -174,13 +174,18 @@ def test_near_keys_include_deprecated_decisions(author: Caller) -> None:
 # -- Queries ---------------------------------------------------------------------------------------
 
 
-def test_similar_keys_take_one_statement_after_the_write(apollo: Project, author: Caller) -> None:
+def test_similar_keys_take_a_statement_after_the_write_and_another_if_there_are_any(
+    apollo: Project, author: Caller
+) -> None:
     writer = Caller(project=apollo, agent="ada", scopes=frozenset({"write"}))
-    assert len(statements(author, "auth/api/method")) == len(statements(writer, "auth/api/methods")) + 1
+    unread = len(statements(writer, "auth/api/methods"))
+    assert len(statements(author, "auth/api/method")) == unread + 2
+    assert len(statements(author, "quite/another")) == unread + 1
 
 
-def test_similar_keys_are_read_through_indexes(author: Caller) -> None:
-    plan = explained(statements(author, "auth/api/method")[-1])
+@pytest.mark.parametrize("place", [-2, -1])
+def test_similar_keys_are_read_through_indexes(author: Caller, place: int) -> None:
+    plan = explained(statements(author, "auth/api/method")[place])
     assert "memory_decision" in plan
     assert not re.search(r"SCAN (d|memory_decision|e|t)\b(?! USING)", plan), plan
 

@@ -596,7 +596,7 @@ def test_a_version_of_another_key_may_be_used(ada: Caller) -> None:
     assert [r["version"] for r in answer["results"]] == ["one", "two.1", "one"]
 
 
-def test_only_a_changed_version_takes_another_read_which_is_made_twice(ada: Caller) -> None:
+def test_only_a_changed_version_takes_another_read(ada: Caller) -> None:
     set_decision(caller=ada, key=KEY, value="x")
     query_counts = []
     versions: list[str | Unset] = [UNSET, "1.0.1", "2.0"]
@@ -604,7 +604,8 @@ def test_only_a_changed_version_takes_another_read_which_is_made_twice(ada: Call
         with CaptureQueriesContext(connection) as captured:
             set_decision(caller=ada, key=KEY, value=n, version=version)
         query_counts.append(len(captured))
-    assert query_counts[2] == query_counts[0] + 2 == query_counts[1] + 2
+    made = 1 if connection.vendor == "sqlite" else 2  # PostgreSQL cannot tell that nothing was written.
+    assert query_counts[2] == query_counts[0] + made == query_counts[1] + made
 
 
 # -- Times of batch items --------------------------------------------------------------------------
