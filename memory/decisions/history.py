@@ -17,7 +17,7 @@ from ctxhub.core.vocabulary.models import Scope, Tag
 from memory.decisions.models import Decision, DecisionStatus
 from memory.decisions.rows import DECISIONS, DecisionRow
 from memory.decisions.versions import States, bump, revisions_of
-from memory.suggestions.keys import shorter_terms
+from memory.suggestions.keys import index_terms
 
 
 def decision_document(row: DecisionRow) -> Document:
@@ -31,7 +31,7 @@ def decision_document(row: DecisionRow) -> Document:
         agent_id=row.agent_id,
         layer_id=row.layer_id,
         mark="" if row.status == DecisionStatus.ACTIVE else row.status_label,
-        also=ScopeWords(shorter_terms, row.key),
+        also=ScopeWords(index_terms, row.key),
         unshown=(", ".join(sorted(row.scopes, key=str.casefold)), ", ".join(not_exempting(row.paths))),
         version=row.version,
         readable=(0, len(row.value)),

@@ -85,14 +85,21 @@ def whole_signature(key: str) -> int | None:
 
 
 @lru_cache(10_000)
-def shorter_terms(key: str) -> Sequence[str]:
-    """What the index keeps of a key."""
-    return [shorter_term(signature) for signature in signatures(key).shorter]
+def index_terms(key: str) -> Sequence[str]:
+    """What the index keeps of a key. Nothing reads the first any more; the index of an older hub has it."""
+    own = signatures(key)
+    if own.whole is None:
+        return []
+    return [f"W{_short(own.whole)}", *map(shorter_term, own.shorter)]
 
 
 def shorter_term(signature: int) -> str:
     """The term of those keys which have this signature among their `shorter`."""
-    return f"O{base64.b32encode(signature.to_bytes(HASH_BYTES)).decode()[:TERM_LENGTH]}"
+    return f"O{_short(signature)}"
+
+
+def _short(signature: int) -> str:
+    return base64.b32encode(signature.to_bytes(HASH_BYTES)).decode()[:TERM_LENGTH]
 
 
 def _one_omitted(key: str, words: Sequence[str]) -> list[list[str]]:

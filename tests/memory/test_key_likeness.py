@@ -8,8 +8,8 @@ from memory.suggestions.keys import (
     Signatures,
     are_alike,
     compare_keys,
+    index_terms,
     shorter_term,
-    shorter_terms,
     signatures,
 )
 
@@ -117,7 +117,7 @@ def finds(new: str, stored: str) -> bool:
     own, other = signatures(new), signatures(stored)
     if own.whole is None or other.whole is None:
         return False
-    return other.whole in (own.whole, *own.shorter) or shorter_term(own.whole) in shorter_terms(stored)
+    return other.whole in (own.whole, *own.shorter) or shorter_term(own.whole) in index_terms(stored)
 
 
 def test_a_long_key_has_few_signatures() -> None:
