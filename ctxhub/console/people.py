@@ -36,8 +36,8 @@ admin.site.unregister(User)
 admin.site.unregister(Group)
 
 SIGNS_IN = (
-    "Staff can sign in here. They see only the projects they are members of. Who leaves is deactivated by the"
-    " button above, which also ends their tokens: without Active alone, those of projects stay good."
+    "Staff can sign in here. They see only the projects they are members of. Whoever leaves is deactivated by"
+    " the button at the top: to switch off Active leaves the tokens of projects that they made."
 )
 
 
@@ -175,7 +175,7 @@ class UserAdmin(DjangoUserAdmin, SuperusersOnly):  # type: ignore[type-arg]
         extra_context: dict[str, Any] | None = None,
     ) -> HttpResponse:
         user = self.get_object(request, unquote(object_id))
-        acts = {} if user is None or not user.is_active else _acts(user, by=request.user)
+        acts = _acts(user, by=request.user) if user is not None else {}
         return super().change_view(request, object_id, form_url, {**acts, **(extra_context or {})})
 
     @action(description="Deactivate", icon="person_off", permissions=["view"], variant=ActionVariant.DANGER)
@@ -261,8 +261,10 @@ class UserAdmin(DjangoUserAdmin, SuperusersOnly):  # type: ignore[type-arg]
 
 
 def _acts(user: User, *, by: Any) -> dict[str, str]:
-    """The addresses of what the page of a person offers."""
-    acts = {"password_link_url": reverse("admin:auth_user_password_link", args=[user.pk])}
-    if not why_not_deactivated(user, by=by):
+    """The addresses of what the page of a person offers. Who was made inactive may have tokens left."""
+    acts = {}
+    if user.is_active:
+        acts["password_link_url"] = reverse("admin:auth_user_password_link", args=[user.pk])
+    if (user.is_active or what_would_end(user).tokens) and not why_not_deactivated(user, by=by):
         acts["deactivate_url"] = reverse("admin:auth_user_deactivate", args=[user.pk])
     return acts

@@ -53,6 +53,15 @@ def test_the_confirmation_says_what_ends_and_a_post_ends_it(root: Client, grace:
     assert "Deactivated: 1 token, 1 sign-in." in str(LogEntry.objects.get().get_change_message())
 
 
+def test_who_was_only_made_inactive_can_be_deactivated_with_their_tokens(root: Client, grace: User) -> None:
+    User.objects.filter(pk=grace.pk).update(is_active=False)
+    shown = text_of(root, page_of(grace))
+    assert (page_of(grace, "deactivate") in shown, page_of(grace, "password_link") in shown) == (True, False)
+    root.post(page_of(grace, "deactivate"), CONFIRMED)
+    assert AccessToken.unscoped.get().revoked_at
+    assert page_of(grace, "deactivate") not in text_of(root, page_of(grace))
+
+
 def test_a_superuser_is_not_offered_to_end_themselves(root: Client) -> None:
     me = User.objects.get(username="root")
     assert page_of(me, "deactivate") not in text_of(root, page_of(me))
