@@ -6,7 +6,17 @@ import os
 import sys
 
 # They serve no pages: without the apps of the web they start in half the time.
-WITHOUT_WEB = ("after_restore", "backup", "cleanup", "export", "import", "predict", "reindex", "token")
+WITHOUT_WEB = (
+    "after_restore",
+    "backup",
+    "cleanup",
+    "doctor",
+    "export",
+    "import",
+    "predict",
+    "reindex",
+    "token",
+)
 STARTING = "Starting the hub: a few seconds, and the first time some more for its tables and static files.\n"
 
 
@@ -32,11 +42,22 @@ def main() -> None:
     try:
         execute_from_command_line(sys.argv)
     except BadVariable as error:
+        if command == "doctor" and "--json" in sys.argv:
+            _tell_as_json(str(error))
         sys.exit(f"ctxhub: {error}")
     except OperationalError as error:  # Of Django's own commands: those of ctxhub say it themselves.
         from ctxhub.management.refusals import unusable_database
 
         sys.exit(f"ctxhub: {unusable_database(error)}")
+
+
+def _tell_as_json(problem: str) -> None:
+    """What doctor says where no command can start."""
+    import json
+
+    fix = "Mend the variable, in .env or in the environment."
+    finding = {"check": "settings", "state": "problem", "text": problem, "fix": fix}
+    sys.stdout.write(json.dumps({"problems": 1, "unknown": 0, "findings": [finding]}, indent=2) + "\n")
 
 
 if __name__ == "__main__":

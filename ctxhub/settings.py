@@ -210,6 +210,7 @@ UNFOLD: dict[str, Any] = {
 }
 # The lines that connect each client, shown with a new token. Core does not import ctxhub.management.
 READY_LINES = "ctxhub.management.ready_lines.token_lines"
+PASSWORD_RESET_TIMEOUT = 24 * 60 * 60  # Of a link that an administrator makes, in seconds.
 LOGIN_URL, LOGIN_REDIRECT_URL = "/admin/login/", "/admin/"
 
 # -- Limits ----------------------------------------------------------------------------------------

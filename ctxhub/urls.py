@@ -7,7 +7,7 @@ from django.views.generic import RedirectView
 
 from ctxhub.connect import approval, devices
 from ctxhub.connect import views as connect
-from ctxhub.console import connecting, joining, named_views, own_settings, palette, search_page
+from ctxhub.console import connecting, joining, named_views, new_passwords, own_settings, palette, search_page
 from ctxhub.console.needs import live
 from ctxhub.health import healthz, readyz
 from ctxhub.rest.views import unknown_address
@@ -24,6 +24,8 @@ urlpatterns = [
     path("admin/", admin.site.urls),
     path("invitation/", joining.show, name="invitation"),
     path("invitation/<str:secret>/", joining.follow_link, name="invitation_link"),
+    path("password/", new_passwords.show, name="password"),
+    path("password/<str:secret>/", new_passwords.follow_link, name="password_link"),
     path("connect/", connect.page, name="connect"),
     path("connect/code/", approval.show, name="enrolment"),
     path("connect/device/", devices.device, name="enrolment_device"),

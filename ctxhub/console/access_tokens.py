@@ -23,11 +23,13 @@ from ctxhub.console.connecting import connect_context
 from ctxhub.console.filters import AgentFilter, ProjectFilter
 from ctxhub.console.shown_once import ShownOnceAdmin
 from ctxhub.console.token_form import CLIENTS, OwnTokenForm, RotateForm, TokenForm
-from ctxhub.console.unfold_compat import action
+from ctxhub.console.unfold_compat import DropdownFilter, action
 from ctxhub.console.urls import in_project
 from ctxhub.core.accounts.access_tokens import (
+    UNUSED_AFTER,
     NewToken,
     create_token,
+    in_state,
     owner_allows,
     revoke_token,
     with_owner_role,
@@ -59,6 +61,16 @@ def program_of(token: AccessToken) -> str:
     return " on ".join(part for part in (token.client, token.host) if part)
 
 
+class UseFilter(DropdownFilter):
+    title = parameter_name = "use"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        return [("unused", f"not for {UNUSED_AFTER.days} days")]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
+        return in_state(queryset, "unused") if self.value() == "unused" else queryset
+
+
 @admin.register(AccessToken)
 class AccessTokenAdmin(ShownOnceAdmin):
     menu = Menu("Access", "key")
@@ -75,7 +87,7 @@ class AccessTokenAdmin(ShownOnceAdmin):
     revoked_message = "Clients can no longer connect with {}."
 
     list_display = ("name", "begins", "speaks", "program", "whose", "may", "expires", "used", "state")
-    list_filter = (ProjectFilter, AgentFilter)
+    list_filter = (ProjectFilter, AgentFilter, UseFilter)
     list_select_related = ("project", "agent", "created_by", "owner")
     search_fields = ("name", "start", "agent__name", "owner__username", "client", "host")
     search_help_text = "Name, beginning, agent, program, machine or whose"

@@ -96,7 +96,7 @@ def follow_link(request: HttpRequest, secret: str) -> HttpResponseBase:
     if reason := why_closed(invitation):
         return _refusal(request, reason)
     request.session[SESSION_KEY] = invitation.pk
-    return _private(HttpResponseRedirect(reverse("invitation")), "no-referrer")
+    return private(HttpResponseRedirect(reverse("invitation")), "no-referrer")
 
 
 @sensitive_post_parameters()
@@ -187,14 +187,14 @@ def _unknown(request: HttpRequest) -> HttpResponseBase:
 
 
 def _refusal(request: HttpRequest, reason: str, status: int = 410) -> HttpResponseBase:
-    return _private(render(request, "ctxhub/invitation_closed.html", {"reason": reason}, status=status))
+    return private(render(request, "ctxhub/invitation_closed.html", {"reason": reason}, status=status))
 
 
 def _page(request: HttpRequest, invitation: Invitation, **context: Any) -> HttpResponseBase:
-    return _private(render(request, "ctxhub/invitation.html", {"invitation": invitation, **context}))
+    return private(render(request, "ctxhub/invitation.html", {"invitation": invitation, **context}))
 
 
-def _private(response: HttpResponse, referrer: str = "same-origin") -> HttpResponse:
+def private(response: HttpResponse, referrer: str = "same-origin") -> HttpResponse:
     """Neither kept by caches nor told to other sites."""
     add_never_cache_headers(response)
     response.headers["Referrer-Policy"] = referrer

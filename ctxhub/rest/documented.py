@@ -35,6 +35,7 @@ HOW_TO_GET_ONE = (
 TAGS = {
     "me": "Who you are, and your own tokens.",
     "projects": "The projects that you see.",
+    "people": "The accounts of the hub, and what ends when somebody leaves.",
     "brief": "What bears on a task, before it is begun.",
     "check": "What must hold for files, and who else is at them, before they are edited.",
     "search": "Everything, by words or a question.",

@@ -8,7 +8,7 @@ from django_filters import CharFilter, ChoiceFilter, FilterSet, OrderingFilter
 from ctxhub.core.accounts.access_tokens import STATES, in_state
 
 NAMES = "Only where the name holds this, whatever its case."
-STATE = "A revoked token is revoked, whether it has expired or not."
+STATE = "A revoked token is revoked, whether it has expired or not. unused: active, and not used for 90 days."
 
 
 def ordering(*names: str, **fields: str) -> OrderingFilter:
@@ -22,6 +22,15 @@ class ProjectFilter(FilterSet):
 
     def in_slug_or_name(self, projects: QuerySet[Any], name: str, value: str) -> QuerySet[Any]:
         return projects.filter(Q(slug__icontains=value) | Q(name__icontains=value))
+
+
+class PersonFilter(FilterSet):
+    text = CharFilter("username", "icontains", help_text=NAMES)
+    state = ChoiceFilter(choices=[(state, state) for state in ("active", "deactivated")], method="in_state")
+    ordering = ordering("username", joined="date_joined")
+
+    def in_state(self, people: QuerySet[Any], name: str, value: str) -> QuerySet[Any]:
+        return people.filter(is_active=value == "active")
 
 
 class TokenFilter(FilterSet):

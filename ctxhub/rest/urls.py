@@ -21,6 +21,7 @@ from ctxhub.rest.hub import (
 )
 from ctxhub.rest.links import LinkViewSet
 from ctxhub.rest.me import MeViewSet
+from ctxhub.rest.people import PeopleViewSet
 from ctxhub.rest.projects import ProjectSeenViewSet, ProjectsViewSet
 from ctxhub.rest.refusals import RefusalViewSet
 from ctxhub.rest.search import SearchViewSet
@@ -36,6 +37,10 @@ beside_projects = [
     path("me/", MeViewSet.as_view({**ONE, "patch": "partial_update"})),
     path("me/tokens/", OwnTokenViewSet.as_view(LIST_AND_CREATE)),
     path("me/tokens/<int:token_id>/", OwnTokenViewSet.as_view({"delete": "destroy"})),
+    path("people/", PeopleViewSet.as_view(LIST)),
+    path("people/<str:username>/", PeopleViewSet.as_view(ONE)),
+    path("people/<str:username>/deactivate/", PeopleViewSet.as_view({"post": "deactivate"})),
+    path("people/<str:username>/password_link/", PeopleViewSet.as_view({"post": "password_link"})),
     path("projects/", ProjectsViewSet.as_view(LIST_AND_CREATE)),
     path("tokens/", TokenViewSet.as_view(LIST_AND_CREATE)),
     path("tokens/<int:token_id>/", TokenViewSet.as_view({"delete": "destroy"})),

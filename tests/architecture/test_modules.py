@@ -49,6 +49,7 @@ SUBJECTS = (
     "transfer",
     "webhooks",
     "records",
+    "leavers",
 )
 
 

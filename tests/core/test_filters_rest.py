@@ -117,7 +117,7 @@ def test_tokens_are_filtered_by_agent_and_state(hub: LiveHub, ada_rest: RestClie
     assert names(ada_rest, path, state="active", ordering="name") == ["ada", "ci"]
     assert names(ada_rest, path, text="CI") == ["ci"]
     assert names(ada_rest, path, ordering="created")[-1] == names(ada_rest, path)[0] == "ci"
-    assert ada_rest.get(path, state="lost").body["allowed"] == ["active", "expired", "revoked"]
+    assert ada_rest.get(path, state="lost").body["allowed"] == ["active", "unused", "expired", "revoked"]
 
 
 @pytest.mark.every_engine

@@ -10,6 +10,7 @@ from playwright.sync_api import Page, expect
 
 from ctxhub.core.accounts.projects import invite
 from ctxhub.core.kit.caller import Caller
+from ctxhub.core.leavers.password_links import make_password_link
 from ctxhub.core.models import Membership
 from tests.e2e.axe import find_problems
 from tests.e2e.axe_exceptions import EXCEPTIONS
@@ -59,7 +60,12 @@ def addresses(world: World, root: Any) -> Mapping[str, str]:
 def signed_out(world: World, root: Any) -> Mapping[str, str]:
     caller = Caller(project=world.apollo, agent="root", is_person=True)
     link = invite(caller=caller, name="Grace", role=Membership.Role.VIEWER, created_by=root.user)
-    return {"sign in": "/admin/login/", "invitation": reverse("invitation_link", args=[link.secret])}
+    password = make_password_link(root.user).secret
+    return {
+        "sign in": "/admin/login/",
+        "invitation": reverse("invitation_link", args=[link.secret]),
+        "new password": reverse("password_link", args=[password]),
+    }
 
 
 def _template(reply: Any) -> str:

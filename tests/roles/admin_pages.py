@@ -52,6 +52,8 @@ SENT: dict[str, tuple[str | None, str]] = {
     "core_project_changelist:delete_selected": OPENED["core_project_delete"],
     "core_signinfailure_changelist:delete_selected": (None, ROWS_OF_THE_HUB),
     "auth_user_password_change": (SUPERUSER, "accounts are the hub's"),
+    "auth_user_deactivate": (SUPERUSER, "accounts are the hub's"),
+    "auth_user_password_link": (None, "a link is not stored, and mia is of no project whose log tells of it"),
     "memory_memory_relate": (WRITE, "as the operation"),
     "memory_memory_restore": (WRITE, "as the operation"),
     "memory_scratchpad_append": (WRITE, "as the operation"),

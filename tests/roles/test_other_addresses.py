@@ -38,6 +38,8 @@ ADDRESSES: dict[str, tuple[str, tuple[int, ...], str]] = {
     "": (EVERYBODY, (302,), "it leads to the admin"),
     "invitation": (SECRET, (404, 410), "who has followed a link"),
     "invitation_link": (SECRET, (404,), "who has the link; this one is none"),
+    "password": (SECRET, (404,), "who has followed a link"),
+    "password_link": (SECRET, (404, 429), "who has the link; this one is none"),
     "connect": (EVERYBODY, (200,), "how a client is connected"),
     "client_archive": (EVERYBODY, (200,), "the client, which holds nothing of the hub"),
     "client_checksum": (EVERYBODY, (200,), "of the client"),
@@ -57,6 +59,7 @@ ARGUMENTS: dict[str, list[Any]] = {
     "admin:view_on_site": [1, 1],
     "admin_view": ["layer_summary"],
     "invitation_link": ["unknown"],
+    "password_link": ["unknown"],
 }
 REDIRECT = "<path:object_id>/"  # Django's, from the address of a row to its form.
 OF_MODELS = re.compile("^(core|auth|memory|messaging|tracking|agent_sessions)_[a-z]+_")

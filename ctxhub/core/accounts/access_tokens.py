@@ -15,6 +15,7 @@ from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import Error
 from django.db.models import OuterRef, Q, QuerySet, Subquery
+from django.db.models.functions import Coalesce
 from typing_extensions import TypedDict
 
 from ctxhub.core.accounts.names_of_people import is_name_of_person, name_of_person
@@ -100,7 +101,8 @@ def expiring_tokens(project_ids: Collection[int]) -> QuerySet[AccessToken]:
     return soon.filter(expires_at__gt=now(), expires_at__lte=now() + TOLD_BEFORE).order_by("expires_at")
 
 
-STATES = ("active", "expired", "revoked")
+UNUSED_AFTER = timedelta(days=90)
+STATES = ("active", "unused", "expired", "revoked")
 
 
 def tokens_of(project_id: int) -> QuerySet[AccessToken]:
@@ -109,9 +111,12 @@ def tokens_of(project_id: int) -> QuerySet[AccessToken]:
 
 
 def in_state(tokens: QuerySet[AccessToken], state: str) -> QuerySet[AccessToken]:
-    """`STATES`: a revoked token is revoked, whether it has expired or not."""
+    """`STATES`: a revoked token is revoked, whether it has expired or not; an unused one is active, too."""
     if state == "revoked":
         return tokens.filter(revoked_at__isnull=False)
+    if state == "unused":
+        used = Coalesce("last_used_at", "created_at")
+        tokens = tokens.alias(used=used).filter(used__lt=now() - UNUSED_AFTER)
     expired = Q(expires_at__lte=now())
     return tokens.filter(expired if state == "expired" else ~expired, revoked_at__isnull=True)
 

@@ -6,7 +6,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db.models import QuerySet
 
-from ctxhub.core.accounts.access_tokens import NewToken, create_token, find_token, revoke_token
+from ctxhub.core.accounts.access_tokens import NewToken, create_token, find_token, in_state, revoke_token
 from ctxhub.core.accounts.own_tokens import clean_grace, rotate_token
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.errors import InvalidInput, shown
@@ -40,6 +40,9 @@ class Command(BaseCommand):
         create.add_argument("--plain", action="store_true", help="Print the token alone, for scripts.")
         listing = actions.add_parser("list", help="Show tokens, newest first; never the tokens themselves.")
         listing.add_argument("--project", help="Of this project only.")
+        listing.add_argument(
+            "--unused", action="store_true", help="Only those that are good and were not used for 90 days."
+        )
         rotate = actions.add_parser("rotate", help="Make a token like it, and end the old one after a while.")
         rotate.add_argument("token", metavar="ID-or-start", help="As `token list` shows it.")
         rotate.add_argument("--project", help="Look in this project only.")
@@ -92,10 +95,13 @@ class Command(BaseCommand):
         self.stdout.write(as_text(token_lines(new)))
 
     def _list(self, options: dict[str, Any]) -> None:
-        tokens = list(_tokens(options["project"]))
+        found = _tokens(options["project"])
+        tokens = list(in_state(found, "unused") if options["unused"] else found)
         for token in tokens:
             self.stdout.write(_described(token))
-        if not tokens:
+        if not tokens and options["unused"]:
+            self.stdout.write("Every token that is good was used, or made, within 90 days.")
+        elif not tokens:
             self.stdout.write("No tokens yet: manage.py token create --project P")
 
     def _revoke(self, options: dict[str, Any]) -> None:
