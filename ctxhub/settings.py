@@ -291,13 +291,15 @@ SPECTACULAR_SETTINGS = {
 # -- Logging to stderr: with the stdio transport, stdout carries only the protocol -----------------
 
 LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
+LOG_FORMATS = {"text": "LineFormatter", "json": "JsonFormatter"}
+LOG_FORMAT = env.choice("CTXHUB_LOG_FORMAT", tuple(LOG_FORMATS), "text")
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
     "formatters": {
         "line": {
-            "()": "ctxhub.core.kit.log_lines.LineFormatter",
-            "format": "{asctime} {levelname} {name}: {message}",
+            "()": f"ctxhub.core.kit.log_lines.{LOG_FORMATS[LOG_FORMAT]}",
+            "format": "{asctime} {levelname} {name}{of_request}: {message}",
             "style": "{",
         }
     },

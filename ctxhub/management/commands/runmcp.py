@@ -140,8 +140,6 @@ def _run(host: str, port: int, surface: Any, admit: Callable[[Caller], Caller]) 
 
     connections.close_all()
     app = Dispatcher(DjangoHandler().answer, mode="mcp", surface=surface, admit=admit)
-    config = uvicorn.Config(
-        app, host=host, port=port, log_level="warning", timeout_keep_alive=SECONDS_KEPT_ALIVE
-    )
+    config = uvicorn.Config(app, host=host, port=port, log_config=None, timeout_keep_alive=SECONDS_KEPT_ALIVE)
     settle()
     uvicorn.Server(config).run()
