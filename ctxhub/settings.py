@@ -39,6 +39,7 @@ BASE_URL = env.origin("CTXHUB_BASE_URL", "http://127.0.0.1:8000")
 CORS_ORIGINS = env.names("CTXHUB_CORS_ORIGINS")
 RATE_LIMIT = env.number("CTXHUB_RATE_LIMIT", 0)
 MAX_CONNECTIONS = env.number("CTXHUB_MAX_CONNECTIONS", 1_000, at_least=10)
+METRICS_TOKEN = env.token("CTXHUB_METRICS_TOKEN")
 
 HTTPS = BASE_URL.startswith("https://")
 CSRF_TRUSTED_ORIGINS = [BASE_URL] if HTTPS else []

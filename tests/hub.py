@@ -142,7 +142,9 @@ def running_hub() -> Iterator[LiveHub]:
     from ctxhub.mcp.connections import LimitedProtocol
     from ctxhub.mcp.django_handler import DjangoHandler
     from ctxhub.mcp.http import Dispatcher
+    from ctxhub.metrics.counting import begin_counting
 
+    begin_counting()
     # asyncio disables Nagle's algorithm (40 ms per answer) only if the protocol is given.
     with socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP) as listening:
         listening.bind(("127.0.0.1", 0))

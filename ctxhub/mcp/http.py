@@ -48,7 +48,7 @@ from ctxhub.mcp.request_bodies import ClientGone, TooLong, TooSlow, read_body
 from ctxhub.mcp.requests import Surface
 from ctxhub.mcp.rest_requests import bearer_token, long_body, share_of, verified_share, written_project
 from ctxhub.mcp.schema_watch import watch_schema
-from ctxhub.mcp.serving import Serving
+from ctxhub.mcp.serving import PROBES, Serving
 from ctxhub.mcp.shares import HUB, Share
 from ctxhub.mcp.subscription_streams import follow
 from ctxhub.mcp.subscriptions import Listening
@@ -67,7 +67,6 @@ Answer = Callable[[Scope, bytes], list[Message]]
 Mode = Literal["both", "api", "mcp"]
 
 PATHS = ("/mcp", "/mcp/")
-PROBES = ("/healthz", "/readyz")
 SENT_ONCE = (
     *(b"host", b"authorization", b"origin"),
     *(b"mcp-protocol-version", b"mcp-method", b"mcp-name"),

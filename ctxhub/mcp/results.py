@@ -5,7 +5,7 @@ from typing import Any
 from ctxhub.core.kit.answers import fit
 from ctxhub.core.kit.errors import CtxhubError
 from ctxhub.core.kit.failures import Failure
-from ctxhub.core.kit.served import identified, request_id
+from ctxhub.core.kit.served import identified, note_failure, request_id
 from ctxhub.core.text.token_count import count_tokens
 from ctxhub.toolbox.dispatch import as_text
 
@@ -24,7 +24,10 @@ def error_result(error: CtxhubError) -> dict[str, Any]:
     the hub, of which a person will want to find the lines in the log.
     """
     body = error.body()
-    result = _result(fit(identified(body) if isinstance(error, Failure) else body), is_error=True)
+    if isinstance(error, Failure):
+        note_failure()
+        body = identified(body)
+    result = _result(fit(body), is_error=True)
     told = {HTTP_REQUEST_ID: served_id} if (served_id := request_id()) else {}
     return {**result, "_meta": {**result["_meta"], **told}}
 

@@ -1,24 +1,29 @@
-"""A request while it is served: its id, which comes in and goes out as `X-Request-ID`."""
+"""A request while it is served: its id, which comes in and goes out as `X-Request-ID`, and its metrics."""
 
 from collections.abc import Awaitable, Callable, MutableMapping
 from contextvars import Token
+from time import perf_counter
 from typing import Any
 
-from ctxhub.core.kit.served import ID_HEADER, Served, at_work, id_of
+from ctxhub.core.kit.served import ID_HEADER, METERS, Served, at_work, id_of
 
 Message = MutableMapping[str, Any]
 Scope = MutableMapping[str, Any]
 Send = Callable[[Message], Awaitable[None]]
 
+PROBES = ("/healthz", "/readyz", "/metrics")
 _HEADER = ID_HEADER.lower().encode()
+_FACES = (("/mcp", "mcp"), ("/api", "rest"))
 
 
 class Serving:
     """A context manager around the answer to a request; what is in it sends by its `send`."""
 
     def __init__(self, scope: Scope, send: Send) -> None:
-        self._served = Served(id_of(_sent_id(scope)))
+        face, operation = _face_of(scope["path"])
+        self._served = Served(id_of(_sent_id(scope)), face, operation)
         self._send = send
+        self._began = perf_counter()
         self._token: Token[Served | None] | None = None
 
     def __enter__(self) -> "Serving":
@@ -33,7 +38,23 @@ class Serving:
         if message["type"] == "http.response.start":
             told = (_HEADER, self._served.id.encode())
             message = {**message, "headers": [*message.get("headers", ()), told]}
+            self._count(message["status"])
         await self._send(message)
+
+    def _count(self, status: int) -> None:
+        seconds = perf_counter() - self._began - self._served.waited
+        for meter in METERS:
+            meter.answered(self._served, status, seconds)
+
+
+def _face_of(path: str) -> tuple[str, str]:
+    """The face, and the operation as far as the address tells it without a name that anybody makes up."""
+    if path in PROBES:
+        return "probe", path[1:]
+    for start, face in _FACES:
+        if path == start or path.startswith(f"{start}/"):
+            return face, "unknown"
+    return "admin", "static" if path.startswith("/static/") else "page"
 
 
 def _sent_id(scope: Scope) -> str:
