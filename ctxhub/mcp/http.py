@@ -30,6 +30,7 @@ from ctxhub.core.kit.headers import (
 )
 from ctxhub.core.kit.inputs import clean_agent
 from ctxhub.core.kit.replaced_file import leave_replaced_if_due
+from ctxhub.core.kit.served import TRACERS
 from ctxhub.core.kit.write_queue import QueueTimeout
 from ctxhub.mcp import cross_origin, media_types, request_bodies
 from ctxhub.mcp.addresses import prefix_of, take_proxy_headers
@@ -170,6 +171,8 @@ class Dispatcher:
         await asyncio.wait(running) if running else None  # A webhook's try under way ends by itself.
         # Not left to atexit: uvicorn ends with the signal that stopped it.
         await run_in_thread(HUB, flush_all)
+        for tracer in TRACERS:
+            await run_in_thread(HUB, tracer.end)
         await send({"type": "lifespan.shutdown.complete"})
 
     async def _serve_mcp(self, scope: Scope, receive: Receive, send: Send) -> None:

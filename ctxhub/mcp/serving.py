@@ -3,9 +3,10 @@
 from collections.abc import Awaitable, Callable, MutableMapping
 from contextvars import Token
 from time import perf_counter
+from types import TracebackType
 from typing import Any
 
-from ctxhub.core.kit.served import ID_HEADER, METERS, Served, at_work, id_of
+from ctxhub.core.kit.served import ID_HEADER, METERS, TRACERS, Served, at_work, id_of
 
 Message = MutableMapping[str, Any]
 Scope = MutableMapping[str, Any]
@@ -25,26 +26,34 @@ class Serving:
         self._send = send
         self._began = perf_counter()
         self._token: Token[Served | None] | None = None
+        self._trace = TRACERS[0].request(self._served, scope["headers"]) if TRACERS else None
 
     def __enter__(self) -> "Serving":
         self._token = at_work.set(self._served)
+        if self._trace:
+            self._trace.__enter__()
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         assert self._token
+        if self._trace:
+            self._trace.__exit__(kind, error, trace)
         at_work.reset(self._token)
 
     async def send(self, message: Message) -> None:
         if message["type"] == "http.response.start":
             told = (_HEADER, self._served.id.encode())
             message = {**message, "headers": [*message.get("headers", ()), told]}
-            self._count(message["status"])
+            self._served.status = message["status"]
+            self._count()
         await self._send(message)
 
-    def _count(self, status: int) -> None:
+    def _count(self) -> None:
         seconds = perf_counter() - self._began - self._served.waited
         for meter in METERS:
-            meter.answered(self._served, status, seconds)
+            meter.answered(self._served, seconds)
 
 
 def _face_of(path: str) -> tuple[str, str]:

@@ -35,8 +35,8 @@ STREAMS = Gauge("ctxhub_streams", "Open event streams.", registry=REGISTRY, mult
 
 
 class PrometheusMeter:
-    def answered(self, served: Served, status: int, seconds: float) -> None:
-        _requests(served.face, served.operation, served.outcome(status)).inc()
+    def answered(self, served: Served, seconds: float) -> None:
+        _requests(served.face, served.operation, served.outcome()).inc()
         _seconds(served.face, served.operation).observe(seconds)
         if served.tokens:
             TOKENS.inc(served.tokens)

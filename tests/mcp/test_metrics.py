@@ -108,7 +108,7 @@ def test_a_call_that_waits_is_counted_while_it_does(
 
 def test_seconds_are_without_those_in_which_a_call_waits() -> None:
     class Noted(PrometheusMeter):
-        def answered(self, served: Served, status: int, seconds: float) -> None:
+        def answered(self, served: Served, seconds: float) -> None:
             noted.append(seconds)
 
     async def answer() -> None:

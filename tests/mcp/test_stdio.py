@@ -347,6 +347,7 @@ SELDOM = (
     "prometheus_client",
     "opentelemetry",
     "ctxhub.metrics",
+    "ctxhub.tracing",
     "ctxhub.mcp.serving",
 )
 

@@ -1,8 +1,8 @@
 """The HTTP request that is being answered: its id, and what meters count of it. Over stdio there is none."""
 
 import re
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
 from dataclasses import dataclass
 from random import getrandbits
@@ -30,19 +30,20 @@ class Served:
     operation: str = UNKNOWN
     tokens: int = 0
     waited: float = 0.0
+    status: int = 0
     is_refused: bool = False
     has_failed: bool = False
 
-    def outcome(self, status: int) -> str:
-        if self.has_failed or status >= 500:
+    def outcome(self) -> str:
+        if self.has_failed or self.status >= 500:
             return "failed"
-        return "refused" if self.is_refused or status >= 400 else "ok"
+        return "refused" if self.is_refused or self.status >= 400 else "ok"
 
 
 class Meter(Protocol):
     """Counts what happens in this process."""
 
-    def answered(self, served: Served, status: int, seconds: float) -> None:
+    def answered(self, served: Served, seconds: float) -> None:
         """A request was answered, or its stream has begun, so many seconds after it came."""
 
     def recorded(self, events: int) -> None: ...
@@ -52,8 +53,23 @@ class Meter(Protocol):
     def streams(self, change: int) -> None: ...
 
 
+class Tracer(Protocol):
+    """Tells where the time of a request goes."""
+
+    def request(
+        self, served: Served, headers: Iterable[tuple[bytes, bytes]]
+    ) -> AbstractContextManager[object]: ...
+
+    def step(self, name: str) -> AbstractContextManager[object]: ...
+
+    def end(self) -> None:
+        """Send what waits: the process ends."""
+
+
+# Both are empty but in a process that serves HTTP; at most one traces.
 METERS: list[Meter] = []
-"""Empty but in a process that serves HTTP."""
+TRACERS: list[Tracer] = []
+SLOT_WAIT, LOCK_WAIT = "wait for a write slot", "wait for the write lock"
 
 at_work: ContextVar[Served | None] = ContextVar("ctxhub_served", default=None)
 
@@ -103,6 +119,11 @@ def note_refusal() -> None:
 def note_failure() -> None:
     if served := at_work.get():
         served.has_failed = True
+
+
+def step(name: str) -> AbstractContextManager[object]:
+    """A part of the request at work that may take long."""
+    return TRACERS[0].step(name) if TRACERS else nullcontext()
 
 
 @contextmanager
