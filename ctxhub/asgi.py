@@ -19,8 +19,12 @@ from ctxhub.mcp.django_handler import DjangoHandler  # noqa: E402
 from ctxhub.mcp.fair_threads import settle  # noqa: E402
 from ctxhub.mcp.http import Dispatcher  # noqa: E402
 from ctxhub.mcp.parent_process import end_with_parent  # noqa: E402
+from ctxhub.metrics.counting import begin_counting  # noqa: E402
+from ctxhub.tracing import begin_tracing  # noqa: E402
 
 end_with_parent()
+begin_counting()
+begin_tracing()
 application = Dispatcher(
     DjangoHandler().answer, mode=env.choice("CTXHUB_MODE", ("both", "api", "mcp"), "both")
 )

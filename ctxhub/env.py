@@ -20,6 +20,7 @@ SCHEMES = ("sqlite", "postgres", "postgresql", "pgsql")
 URLS = "say sqlite:////path/to.db or postgres://user:password@host:5432/database"
 
 LONGEST_KEY = 4096
+SHORTEST_TOKEN = 20
 ROOT = Path(__file__).resolve().parent.parent
 
 
@@ -193,6 +194,17 @@ def _no_folder(folder: Path) -> str:
     if not os.path.isdir(existing):
         return f"{existing} is no folder"
     return "" if os.access(existing, os.W_OK | os.X_OK) else f"{existing} is not one to write in"
+
+
+def token(name: str) -> str:
+    """A secret that a program sends; "": there is none. An error does not repeat it."""
+    value = text(name)
+    if value and (len(value) < SHORTEST_TOKEN or not value.isascii() or not value.isprintable()):
+        raise BadVariable(
+            f"{name} cannot be used: say at least {SHORTEST_TOKEN} random letters and digits, "
+            "or leave it unset."
+        )
+    return value
 
 
 def secret_key(name: str, file: Path, folder_of: str) -> str:

@@ -39,6 +39,7 @@ BASE_URL = env.origin("CTXHUB_BASE_URL", "http://127.0.0.1:8000")
 CORS_ORIGINS = env.names("CTXHUB_CORS_ORIGINS")
 RATE_LIMIT = env.number("CTXHUB_RATE_LIMIT", 0)
 MAX_CONNECTIONS = env.number("CTXHUB_MAX_CONNECTIONS", 1_000, at_least=10)
+METRICS_TOKEN = env.token("CTXHUB_METRICS_TOKEN")
 
 HTTPS = BASE_URL.startswith("https://")
 CSRF_TRUSTED_ORIGINS = [BASE_URL] if HTTPS else []
@@ -292,13 +293,15 @@ SPECTACULAR_SETTINGS = {
 # -- Logging to stderr: with the stdio transport, stdout carries only the protocol -----------------
 
 LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
+LOG_FORMATS = {"text": "LineFormatter", "json": "JsonFormatter"}
+LOG_FORMAT = env.choice("CTXHUB_LOG_FORMAT", tuple(LOG_FORMATS), "text")
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
     "formatters": {
         "line": {
-            "()": "ctxhub.core.kit.log_lines.LineFormatter",
-            "format": "{asctime} {levelname} {name}: {message}",
+            "()": f"ctxhub.core.kit.log_lines.{LOG_FORMATS[LOG_FORMAT]}",
+            "format": "{asctime} {levelname} {name}{of_request}: {message}",
             "style": "{",
         }
     },

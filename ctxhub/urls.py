@@ -1,4 +1,4 @@
-"""URLs of the admin, invitations, the client, the REST API and the health checks. asgi.py serves `/mcp`."""
+"""URLs of the admin, invitations, the client, the REST API, health checks, metrics. asgi.py serves `/mcp`."""
 
 from django.contrib import admin
 from django.urls import include, path, re_path
@@ -10,6 +10,7 @@ from ctxhub.connect import views as connect
 from ctxhub.console import connecting, joining, named_views, new_passwords, own_settings, palette, search_page
 from ctxhub.console.needs import live
 from ctxhub.health import healthz, readyz
+from ctxhub.metrics.page import metrics
 from ctxhub.rest.views import unknown_address
 
 urlpatterns = [
@@ -38,4 +39,5 @@ urlpatterns = [
     re_path(r"^[aA][pP][iI](?:/|$)", unknown_address),
     path("healthz", healthz),
     path("readyz", readyz),
+    path("metrics", metrics),
 ]

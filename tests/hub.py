@@ -51,9 +51,8 @@ class HttpClient:
         data = body if isinstance(body, bytes | None) else json.dumps(body).encode()
         self._connection.request(method, path, body=data, headers={**sent, **(headers or {})})
         response = self._connection.getresponse()
-        return Reply(
-            response.status, {k.lower(): v for k, v in response.getheaders()}, _decoded(response.read())
-        )
+        told = {k.lower(): v for k, v in response.getheaders()}
+        return Reply(response.status, told, _without_id(_decoded(response.read()), told.get("x-request-id")))
 
 
 @dataclass
@@ -143,7 +142,9 @@ def running_hub() -> Iterator[LiveHub]:
     from ctxhub.mcp.connections import LimitedProtocol
     from ctxhub.mcp.django_handler import DjangoHandler
     from ctxhub.mcp.http import Dispatcher
+    from ctxhub.metrics.counting import begin_counting
 
+    begin_counting()
     # asyncio disables Nagle's algorithm (40 ms per answer) only if the protocol is given.
     with socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP) as listening:
         listening.bind(("127.0.0.1", 0))
@@ -158,6 +159,26 @@ def running_hub() -> Iterator[LiveHub]:
         yield LiveHub(port)
         server.should_exit = True
         thread.join(PATIENCE_SECONDS)
+
+
+def _without_id(body: Any, told: str | None) -> Any:
+    """A body without the id of its request, which is that of the header, so that tests compare the rest."""
+    if isinstance(body, list):
+        return [_without_id(each, told) for each in body]
+    if not isinstance(body, dict):
+        return body
+    error, result = body.get("error"), body.get("result")
+    places = (
+        (body if isinstance(error, str) else None, "request_id"),
+        (error.get("data") if isinstance(error, dict) else None, "request_id"),
+        (result.get("_meta") if isinstance(result, dict) else None, "ctxhub/http_request_id"),
+    )
+    for place, name in places:
+        if isinstance(place, dict):
+            assert place.pop(name, told) == told
+    if isinstance(error, dict) and error.get("data") == {}:
+        del error["data"]
+    return body
 
 
 def _decoded(data: bytes) -> Any:

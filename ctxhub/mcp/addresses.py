@@ -16,6 +16,10 @@ FORWARDED_FOR, FORWARDED_PROTO = b"x-forwarded-for", b"x-forwarded-proto"
 PROXY_HEADERS = {FORWARDED_FOR, FORWARDED_PROTO, b"x-forwarded-host", b"x-forwarded-port", b"forwarded"}
 
 FORWARDED_PREFIX = "x-forwarded-prefix"
+IS_FORWARDED = "ctxhub.is_forwarded"
+"""In the scope of a request that came with proxy headers."""
+# What proxies add besides those that are removed, by the names of WSGI.
+_SIGNS = ("HTTP_FORWARDED", "HTTP_VIA", "HTTP_X_REAL_IP", "HTTP_X_CLIENT_IP", "HTTP_CF_CONNECTING_IP")
 
 
 def counted_address(host: str | None) -> str:
@@ -37,6 +41,7 @@ def take_proxy_headers(scope: Scope) -> None:
     told = [(name, value) for name, value in scope["headers"] if name in PROXY_HEADERS]
     if not told:
         return
+    scope[IS_FORWARDED] = True
     scope["headers"] = [header for header in scope["headers"] if header[0] not in PROXY_HEADERS]
     if not settings.BEHIND_PROXY:
         return
@@ -44,6 +49,19 @@ def take_proxy_headers(scope: Scope) -> None:
         scope["client"] = (str(address), 0)
     if (scheme := _last(told, FORWARDED_PROTO).lower()) in ("http", "https"):
         scope["scheme"] = scheme
+
+
+def is_direct(meta: Mapping[str, Any], scope: Mapping[str, Any]) -> bool:
+    """Whether a request came from this machine, and no proxy handed it on.
+
+    `meta`: the headers and the address as Django has them.
+    """
+    if settings.BEHIND_PROXY or scope.get(IS_FORWARDED):
+        return False
+    if any(name in _SIGNS or name.startswith("HTTP_X_FORWARDED") for name in meta):
+        return False
+    address = _parsed(str(meta.get("REMOTE_ADDR", "")))
+    return address is not None and address.is_loopback
 
 
 def prefix_of(scope: Scope, headers: Mapping[str, str]) -> str:

@@ -5,6 +5,7 @@ from typing import Any
 
 from django.conf import settings
 
+from ctxhub.core.kit.served import ID_HEADER
 from ctxhub.toolbox.rates import HEADERS
 
 Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
@@ -13,11 +14,11 @@ PREFLIGHT = {
     "access-control-allow-methods": "POST",
     "access-control-allow-headers": (
         "Authorization, Content-Type, Ctxhub-Agent, Ctxhub-Client, Ctxhub-Session, "
-        "Mcp-Protocol-Version, Mcp-Method, Mcp-Name, Mcp-Session-Id"
+        "Mcp-Protocol-Version, Mcp-Method, Mcp-Name, Mcp-Session-Id, X-Request-ID"
     ),
     "access-control-max-age": "600",
 }
-EXPOSED = ", ".join(("WWW-Authenticate", "Retry-After", "Mcp-Session-Id", *HEADERS))
+EXPOSED = ", ".join(("WWW-Authenticate", "Retry-After", "Mcp-Session-Id", ID_HEADER, *HEADERS))
 
 
 def is_preflight(method: str, headers: Mapping[str, str]) -> bool:

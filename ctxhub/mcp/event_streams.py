@@ -13,6 +13,7 @@ from ctxhub.core.events.following import Follow, Told
 from ctxhub.core.events.log import read_new_events
 from ctxhub.core.kit.errors import LimitReached
 from ctxhub.core.kit.failures import log_failure
+from ctxhub.core.kit.served import streaming
 from ctxhub.mcp.connections import ABORT
 from ctxhub.mcp.db_threads import run_in_thread
 from ctxhub.mcp.feeds import Feeds
@@ -77,7 +78,8 @@ class EventStreams:
         leaving.add_done_callback(lambda _: stream.leave())
         try:
             await send({**start, "headers": [*kept, *HEADERS]})
-            await stream.run()
+            with streaming():
+                await stream.run()
         except TimeoutError:
             if abort := scope.get(ABORT):
                 abort()

@@ -30,6 +30,7 @@ from ctxhub.core.kit.headers import (
 )
 from ctxhub.core.kit.inputs import clean_agent
 from ctxhub.core.kit.replaced_file import leave_replaced_if_due
+from ctxhub.core.kit.served import TRACERS
 from ctxhub.core.kit.write_queue import QueueTimeout
 from ctxhub.mcp import cross_origin, media_types, request_bodies
 from ctxhub.mcp.addresses import prefix_of, take_proxy_headers
@@ -43,11 +44,12 @@ from ctxhub.mcp.long_polling import with_long_polling
 from ctxhub.mcp.not_found import HOW_TO_SEND, nothing_at
 from ctxhub.mcp.periodic_cleanup import run_periodic_cleanup
 from ctxhub.mcp.progress_streams import START, answer_with_progress, event_of, may_stream_progress
-from ctxhub.mcp.refusals import refuse, send_json, status_of
+from ctxhub.mcp.refusals import refuse, send_json, status_of, with_ids
 from ctxhub.mcp.request_bodies import ClientGone, TooLong, TooSlow, read_body
 from ctxhub.mcp.requests import Surface
 from ctxhub.mcp.rest_requests import bearer_token, long_body, share_of, verified_share, written_project
 from ctxhub.mcp.schema_watch import watch_schema
+from ctxhub.mcp.serving import PROBES, Serving
 from ctxhub.mcp.shares import HUB, Share
 from ctxhub.mcp.subscription_streams import follow
 from ctxhub.mcp.subscriptions import Listening
@@ -66,7 +68,6 @@ Answer = Callable[[Scope, bytes], list[Message]]
 Mode = Literal["both", "api", "mcp"]
 
 PATHS = ("/mcp", "/mcp/")
-PROBES = ("/healthz", "/readyz")
 SENT_ONCE = (
     *(b"host", b"authorization", b"origin"),
     *(b"mcp-protocol-version", b"mcp-method", b"mcp-name"),
@@ -97,6 +98,10 @@ class Dispatcher:
         if scope["type"] == "lifespan":
             await self._run_lifespan(receive, send)
             return
+        with Serving(scope, send) as serving:
+            await self._serve(scope, receive, serving.send)
+
+    async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
         take_proxy_headers(scope)
         if name := _sent_twice(scope):
             answer = refuse if scope["path"] in PATHS else _refuse
@@ -166,6 +171,8 @@ class Dispatcher:
         await asyncio.wait(running) if running else None  # A webhook's try under way ends by itself.
         # Not left to atexit: uvicorn ends with the signal that stopped it.
         await run_in_thread(HUB, flush_all)
+        for tracer in TRACERS:
+            await run_in_thread(HUB, tracer.end)
         await send({"type": "lifespan.shutdown.complete"})
 
     async def _serve_mcp(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -276,9 +283,10 @@ async def _send_reply(send: Send, reply: Reply, media_type: str) -> None:
     if reply.failure is not None and isinstance(reply.message, dict):
         await send_json(send, reply.status, reply.failure, reply.message)
         return
-    body = b"" if reply.message is None else to_json(reply.message, inf_nan_mode="null")
+    message = with_ids(reply.message)
+    body = b"" if message is None else to_json(message, inf_nan_mode="null")
     if body and media_type == media_types.EVENTS:
-        body = event_of(reply.message)
+        body = event_of(message)
     headers = [(b"content-length", str(len(body)).encode())]
     if body:
         headers.append((b"content-type", media_type.encode()))

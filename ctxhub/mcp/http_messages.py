@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.failures import Failure, log_failure
+from ctxhub.core.kit.served import UNKNOWN, note_method, note_refusal
 from ctxhub.mcp.db_threads import run_in_thread, run_write
 from ctxhub.mcp.eras import LATER_VERSIONS, check_batch
 from ctxhub.mcp.http_versions import named_version, version_over_http
@@ -24,7 +25,7 @@ from ctxhub.mcp.json_rpc import (
     response,
 )
 from ctxhub.mcp.long_polling import with_long_polling
-from ctxhub.mcp.methods import answer
+from ctxhub.mcp.methods import METHODS, answer
 from ctxhub.mcp.progress import Tell, telling
 from ctxhub.mcp.requests import Request, Result, Surface, Work
 from ctxhub.mcp.shares import Share
@@ -99,6 +100,7 @@ class _Exchange:
                 else Reply(200, response(self._id, result))
             )
         except RpcError as error:
+            note_refusal()
             reply = Reply(self._status_of(error), error_response(self._id, error.body()))
         except Exception as error:
             log_failure(self._message.method, error)
@@ -118,6 +120,7 @@ class _Exchange:
             on_failure=self._note,
             id=self._id,
         )
+        note_method(request.method if request.method in METHODS else UNKNOWN)
         result = answer(request)
         if not isinstance(result, Work):
             return result

@@ -10,7 +10,7 @@ from pydantic_core import to_json
 from ctxhub.mcp import media_types
 from ctxhub.mcp.http_messages import Reply
 from ctxhub.mcp.progress import TOKEN, Message, Tell
-from ctxhub.mcp.refusals import Send
+from ctxhub.mcp.refusals import Send, with_ids
 
 START: dict[str, Any] = {
     "type": "http.response.start",
@@ -52,7 +52,7 @@ async def answer_with_progress(
     reply = await answering
     if not has_begun:
         return reply
-    await send({"type": "http.response.body", "body": event_of(reply.message)})
+    await send({"type": "http.response.body", "body": event_of(with_ids(reply.message))})
     return None
 
 

@@ -20,6 +20,7 @@ from ctxhub.core.events.log import CHANNEL, NEW_EVENTS_READ, NewEvent, read_new_
 from ctxhub.core.events.waiting import Wanted
 from ctxhub.core.kit.failures import log_failure
 from ctxhub.core.kit.replaced_file import leave_replaced_if_due, when_replaced
+from ctxhub.core.kit.served import waiting
 
 POLL_SECONDS = 0.05
 SECONDS_AFTER_FAILURE = 1.0
@@ -84,8 +85,9 @@ class Watch:
         waiter = _WaitingCall(wanted, asyncio.get_running_loop(), asyncio.Event())
         self.add(waiter)
         try:
-            async with asyncio.timeout(seconds):
-                await waiter.woken.wait()
+            with waiting():
+                async with asyncio.timeout(seconds):
+                    await waiter.woken.wait()
         except TimeoutError:
             return False
         finally:

@@ -6,6 +6,7 @@ from contextlib import asynccontextmanager
 from time import monotonic
 from weakref import WeakValueDictionary
 
+from ctxhub.core.kit.served import SLOT_WAIT, step
 from ctxhub.core.kit.write_queue import QUEUE, QueueTimeout, describe, waited_before
 
 WRITES_OF_A_PROJECT = 2
@@ -37,8 +38,9 @@ async def write_slot(slug: str) -> AsyncIterator[None]:
 async def _slot(name: str, count: int, until: float) -> AsyncIterator[None]:
     semaphore = _semaphores.setdefault(name, asyncio.Semaphore(count))
     try:
-        async with asyncio.timeout(until - monotonic()):
-            await semaphore.acquire()
+        with step(SLOT_WAIT):
+            async with asyncio.timeout(until - monotonic()):
+                await semaphore.acquire()
     except TimeoutError as error:
         raise QueueTimeout(describe(None)) from error
     try:

@@ -7,16 +7,18 @@ from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.utils.cache import patch_vary_headers
 
+from ctxhub.core.kit.served import ID_HEADER
 from ctxhub.toolbox.rates import HEADERS
 
 PREFLIGHT = {
     "Access-Control-Allow-Methods": "GET, POST, PUT, PATCH, DELETE",
     "Access-Control-Allow-Headers": (
-        "Authorization, Content-Type, Ctxhub-Agent, Ctxhub-Session, Idempotency-Key, If-Match, Last-Event-ID"
+        "Authorization, Content-Type, Ctxhub-Agent, Ctxhub-Session, Idempotency-Key, If-Match, "
+        "Last-Event-ID, X-Request-ID"
     ),
     "Access-Control-Max-Age": "600",
 }
-EXPOSED = ", ".join(("ETag", "Link", "Retry-After", "WWW-Authenticate", *HEADERS))
+EXPOSED = ", ".join(("ETag", "Link", "Retry-After", "WWW-Authenticate", ID_HEADER, *HEADERS))
 
 
 class CrossOrigin:

@@ -21,6 +21,7 @@ from ctxhub.core.kit.errors import (
 )
 from ctxhub.core.kit.failures import Failure, failure_of, is_outage, log_failure
 from ctxhub.core.kit.read_limit import too_much_work
+from ctxhub.core.kit.served import identified
 from ctxhub.core.refusals.services import count_refusal, is_refusal, ref_in
 from ctxhub.rest.event_format import OnlyEvents
 from ctxhub.rest.methods import GENERAL, UntakenMethod
@@ -49,7 +50,7 @@ def answer_error(error: Exception, context: dict[str, Any]) -> Response:
     if "retry_after" in problem.details:
         headers["Retry-After"] = str(problem.details["retry_after"])
     headers |= refusal_headers(problem.details)
-    response = Response(problem.body(), status=status, headers=headers)
+    response = Response(identified(problem.body()), status=status, headers=headers)
     if isinstance(problem, Failure):
         log_failure(context["request"].path, error)
         response._has_been_logged = True  # type: ignore[attr-defined]  # Else Django logs it again.

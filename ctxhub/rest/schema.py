@@ -35,6 +35,7 @@ ERROR: Json = {
         },
         "message": {"type": "string", "description": "What is wrong."},
         "hint": {"type": "string", "description": "What to do."},
+        "request_id": {"type": "string", "description": "As X-Request-ID: the lines of the log have it."},
         "did_you_mean": {
             "description": "The word that was meant; of unknown fields and parameters said -> meant.",
             "oneOf": [

@@ -33,6 +33,7 @@ from ctxhub.core.kit.headers import header_text
 from ctxhub.core.kit.listing import with_arrays
 from ctxhub.core.kit.newer_schema import refuse_older_schema
 from ctxhub.core.kit.read_limit import limited_read
+from ctxhub.core.kit.served import identified
 from ctxhub.core.kit.tool_names import naming_addresses
 from ctxhub.core.text.token_count import count_tokens
 from ctxhub.core.use.tally import Call
@@ -433,7 +434,8 @@ def unknown_address(request: HttpRequest) -> HttpResponse:
     if missing_slash and request.method in ("GET", "HEAD"):
         return HttpResponsePermanentRedirect(request.get_full_path(force_append_slash=True))
     hint = "End the address with a slash." if missing_slash else "/api/docs/ lists what there is."
-    return JsonResponse(NotFound(f"There is no {request.path}.", hint=hint).body(), status=404)
+    body = NotFound(f"There is no {request.path}.", hint=hint).body()
+    return JsonResponse(identified(body), status=404)
 
 
 def _is_known(path: str) -> bool:

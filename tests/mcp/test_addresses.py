@@ -9,7 +9,7 @@ from django.http import HttpRequest, HttpResponse
 from django.test import override_settings
 from django.urls import path
 
-from ctxhub.mcp.addresses import counted_address, prefix_of, take_proxy_headers
+from ctxhub.mcp.addresses import IS_FORWARDED, counted_address, prefix_of, take_proxy_headers
 from tests.hub import LiveHub
 
 pytestmark = pytest.mark.one_engine
@@ -34,6 +34,7 @@ def test_without_a_proxy_its_headers_are_removed_and_not_believed() -> None:
         "client": ("127.0.0.1", 5),
         "scheme": "http",
         "headers": [(b"host", b"localhost")],
+        IS_FORWARDED: True,
     }
 
 

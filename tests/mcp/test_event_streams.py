@@ -345,7 +345,10 @@ def test_it_needs_a_token(hub: LiveHub, apollo: Project) -> None:
 
 
 def test_another_project_does_not_exist(hub: LiveHub, cy_token: str, apollo: Project) -> None:
-    answer, none = (ask(hub, f"/api/v1/projects/{slug}/events/", cy_token) for slug in ("apollo", "none"))
+    same = {"X-Request-ID": "same"}
+    answer, none = (
+        ask(hub, f"/api/v1/projects/{slug}/events/", cy_token, same) for slug in ("apollo", "none")
+    )
     assert answer.status == none.status == 404
     told = json.loads(answer.response.read())
     assert told["error"] == "not_found"

@@ -336,7 +336,20 @@ atexit.register(lambda: sys.stderr.write("\\n".join(sorted(sys.modules))))
 
 
 # What no list of tools and no list of decisions needs.
-SELDOM = ("Stemmer", "rapidfuzz", "re2", "psycopg", "ctxhub.importers", "ctxhub.urls", "ctxhub.mcp.offers")
+SELDOM = (
+    "Stemmer",
+    "rapidfuzz",
+    "re2",
+    "psycopg",
+    "ctxhub.importers",
+    "ctxhub.urls",
+    "ctxhub.mcp.offers",
+    "prometheus_client",
+    "opentelemetry",
+    "ctxhub.metrics",
+    "ctxhub.tracing",
+    "ctxhub.mcp.serving",
+)
 
 
 def test_what_is_not_needed_is_not_imported(apollo: Project) -> None:

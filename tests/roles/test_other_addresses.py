@@ -52,6 +52,7 @@ ADDRESSES: dict[str, tuple[str, tuple[int, ...], str]] = {
     "api:docs": (EVERYBODY, (200,), "the same for every hub"),
     "healthz": (EVERYBODY, (200,), "for who watches the hub"),
     "readyz": (EVERYBODY, (200,), "for who watches the hub"),
+    "metrics": (EVERYBODY, (200,), "from this machine; others need its token: test_metrics.py"),
     "unknown_address": (EVERYBODY, (404,), "there is nothing"),
 }
 ARGUMENTS: dict[str, list[Any]] = {
@@ -87,7 +88,7 @@ def _nameless(pattern: URLPattern) -> str:
 def url_of(name: str) -> str:
     if name == "unknown_address":
         return "/api/nowhere/"
-    if name in ("", "healthz", "readyz"):
+    if name in ("", "healthz", "metrics", "readyz"):
         return f"/{name}"
     if name.startswith("(?P<url>"):
         return "/admin/nowhere/"

@@ -20,7 +20,8 @@ from ctxhub.core.kit.listing import Listing
 from ctxhub.core.kit.ordering import Ordering, way_of
 from ctxhub.core.models import Event
 
-# Sent once for all changes of a `record` call, after they are written. Arguments: project_id, nouns, at.
+# Sent once for all changes of a `record` call, after they are written. Arguments: project_id, nouns, at,
+# count.
 recorded = Signal()
 
 CHANNEL = "ctxhub_events"
@@ -51,7 +52,8 @@ def record(*, project_id: int, agent_id: int | None, changes: Sequence[Change], 
     ]
     columns = ("project_id", "noun", "verb", "ref", "agent_id", "at", "data")
     sql.execute(*sql.inserting("core_event", columns, records, _notify(project_id)))
-    recorded.send(None, project_id=project_id, nouns={change.noun for change in changes}, at=at)
+    nouns = {change.noun for change in changes}
+    recorded.send(None, project_id=project_id, nouns=nouns, at=at, count=len(changes))
 
 
 def _notify(project_id: int) -> str:

@@ -14,6 +14,7 @@ from django.db import OperationalError, connection
 
 from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.kit.hub_files import NotAHub
+from ctxhub.core.kit.served import LOCK_WAIT, step
 from ctxhub.core.kit.sqlite_file import open_private
 
 try:
@@ -69,7 +70,9 @@ class WriteQueue:
         return max(0.001, self.most_seconds - waited_before.get())
 
     def __enter__(self) -> None:
-        if not self.take(self.seconds_left):
+        with step(LOCK_WAIT):
+            has_turn = self.take(self.seconds_left)
+        if not has_turn:
             raise QueueTimeout(describe(self.turn()))
 
     def __exit__(self, *_: object) -> None:

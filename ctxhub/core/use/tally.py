@@ -10,6 +10,7 @@ from ctxhub.core.kit import clock
 from ctxhub.core.kit.background import BackgroundWriter
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.replaced_file import when_replaced
+from ctxhub.core.kit.served import UNKNOWN, note_answer
 from ctxhub.core.use.services import Asked, Behind, Kind, Use, write_empty_searches, write_use
 
 # Characters behind answers that count as an item that waits: they wait in memory.
@@ -17,7 +18,6 @@ CHARACTERS_OF_ITEM = 2_000
 SECONDS_OF_HOUR = 3_600
 SECONDS = 10.0
 AT_ONCE = 2_000
-UNKNOWN = "unknown"
 
 
 class Call:
@@ -44,6 +44,7 @@ class Call:
     def answered(self, tokens: int, *, is_error: bool = False) -> None:
         """Count the call, with an answer of so many tokens. A repeated run of it adds its tokens alone."""
         caller = self.caller
+        note_answer(self.operation or UNKNOWN, tokens, is_error=is_error, is_again=is_again())
         kind = (
             *(caller.project_id, caller.agent, self.operation or UNKNOWN, self.writes),
             int(time.time()) // SECONDS_OF_HOUR,

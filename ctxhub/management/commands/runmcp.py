@@ -137,11 +137,13 @@ def _run(host: str, port: int, surface: Any, admit: Callable[[Caller], Caller]) 
     from ctxhub.mcp.django_handler import DjangoHandler
     from ctxhub.mcp.fair_threads import settle
     from ctxhub.mcp.http import Dispatcher
+    from ctxhub.metrics.counting import begin_counting
+    from ctxhub.tracing import begin_tracing
 
     connections.close_all()
     app = Dispatcher(DjangoHandler().answer, mode="mcp", surface=surface, admit=admit)
-    config = uvicorn.Config(
-        app, host=host, port=port, log_level="warning", timeout_keep_alive=SECONDS_KEPT_ALIVE
-    )
+    config = uvicorn.Config(app, host=host, port=port, log_config=None, timeout_keep_alive=SECONDS_KEPT_ALIVE)
+    begin_counting()
+    begin_tracing()
     settle()
     uvicorn.Server(config).run()

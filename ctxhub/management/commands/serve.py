@@ -15,6 +15,7 @@ from ctxhub.management.refusals import as_command_errors, is_about_writing, refu
 from ctxhub.management.unread_variables import unread_variables
 from ctxhub.management.worker_sockets import HAS_SHARES, WorkerSocket
 from ctxhub.mcp.connections import SECONDS_KEPT_ALIVE
+from ctxhub.metrics.shared_folder import shared_folder
 
 APPLICATION = "ctxhub.asgi:application"
 SERVES = {"both": "admin, REST and MCP", "api": "admin and REST", "mcp": "MCP"}
@@ -83,6 +84,11 @@ class Command(BaseCommand):
 
 
 def _run(**options: Any) -> None:
+    with shared_folder(options["workers"]):
+        _serve(**options)
+
+
+def _serve(**options: Any) -> None:
     if options["workers"] == 1 or not HAS_SHARES:
         uvicorn.run(APPLICATION, **options)
         return
