@@ -23,7 +23,6 @@ except ImportError:  # Windows: threads queue, processes rely on SQLite's busy t
     fcntl = None  # type: ignore[assignment]
 
 MOST_SECONDS = 20.0
-SUFFIX = ".lock"
 LONGEST_RECORD = 100
 NO_WAIT = getattr(os, "O_NONBLOCK", 0)  # The name may be that of a pipe.
 UNWRITABLE_FILES = (errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
@@ -147,7 +146,7 @@ class WriteQueue:
         return file
 
     def _file(self) -> int:
-        name = f"{connection.settings_dict['NAME']}{SUFFIX}"
+        name = str(_lock_file())
         if name not in self._files:
             # Stays open until the process ends.
             self._files[name] = open_lock_file(Path(name))
@@ -241,7 +240,7 @@ def _lock_file() -> Path:
 
 
 def _lock_file_of(database: Path | str) -> Path:
-    return Path(f"{database}{SUFFIX}")
+    return Path(f"{database}.lock")
 
 
 QUEUE = WriteQueue()
