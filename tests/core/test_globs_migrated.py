@@ -139,8 +139,8 @@ def test_manage_py_migrate_expands_and_indexes_and_goes_back() -> None:
         call_command("migrate", verbosity=0)
         project = create_project(slug="old")
         write_rows(Caller(project=project, agent="ada"), ["old/**"])
-        call_command("migrate", "memory", "0011", verbosity=0)
         written_before(project, ["src/**/*.{ts,tsx}"])
+        call_command("migrate", "memory", "0011", verbosity=0)
         call_command("migrate", verbosity=0)
         assert stored(project) == [["src/**/*.ts", "src/**/*.tsx"]] * 3
         assert faults() == ""

@@ -30,7 +30,7 @@ def test_setup_refuses_to_migrate_a_hub_that_others_have_open(django_db_setup: N
             assert applied(at)[-1] == BEFORE, "nothing was migrated"
         done = at.run("setup", "--no-input")
         assert done.returncode == 0, done.stderr
-        assert applied(at)[-1] == "0013_memory_authors"
+        assert applied(at)[-1] == "0014_signatures_of_keys"
 
 
 def applied(at: Installation) -> list[str]:
