@@ -103,3 +103,28 @@ class Writing(ProjectRow):
 
     def __str__(self) -> str:
         return f"{self.kind}:{self.object_id} {self.version}".strip()
+
+
+class Presence(ProjectRow):
+    """A session of an agent was heard of from `began_at` to `at`, without a day of silence between.
+
+    `session_id` and `session_name`: as of a writing. What it was given and what it wrote tells the same, but
+    with a row for each, and each change of a decision asks for all of its readers.
+    """
+
+    agent = models.ForeignKey(Agent, on_delete=models.CASCADE, related_name="presences", db_index=False)
+    session_id = models.BigIntegerField(default=0)
+    session_name = models.CharField(max_length=SESSION_NAME_LENGTH, blank=True)
+    began_at = models.DateTimeField()
+    at = models.DateTimeField()
+
+    class Meta(ProjectRow.Meta):
+        constraints = (
+            models.UniqueConstraint(
+                fields=("agent", "session_id", "session_name"), name="sessions_one_presence_per_session"
+            ),
+        )
+        indexes = (models.Index(fields=("project", "at"), name="sessions_presence_oldest"),)
+
+    def __str__(self) -> str:
+        return f"{self.agent_id} in {self.session_id or self.session_name or 'no session'}"

@@ -1,76 +1,14 @@
 """What agents were given, in which of their sessions, and which of these are current."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 
 from ctxhub.core.kit import sql
 from ctxhub.core.kit.caller import Caller
-from ctxhub.core.kit.frozen import frozen
 from ctxhub.core.links import ObjectKey
 from ctxhub.core.paths.rows import stale_patterns
 from memory.decisions.models import DecisionStatus
-from sessions.windows.calls import CURRENT_FOR
-
-Place = tuple[int | None, str]
-"""The id of a session, or the name of one that does not exist yet; (None, ""): calls without a session."""
-NOWHERE: Place = (None, "")
-
-
-@frozen
-class Work:
-    """A session of one agent: when it began, and when it was last heard of."""
-
-    place: Place
-    began: datetime
-    last: datetime
-    continues: bool = False
-
-
-def current_places(works: Iterable[Work]) -> set[Place]:
-    """The places of one agent's work that are current."""
-    names = {name: (row_id, "") for work in works for row_id, name in [work.place] if row_id and name}
-    joined: dict[Place, Work] = {}
-    for work in works:
-        place = _own(work.place, names)
-        joined[place] = _joined(joined.get(place), Work(place, work.began, work.last, work.continues))
-    first = _first_of_its_own(joined)
-    if first:
-        nowhere = joined.pop(NOWHERE)
-        joined[first.place] = _joined(first, nowhere)
-    begins = {place: work.began for place, work in joined.items()}
-    found = {
-        place
-        for place, work in joined.items()
-        if not any(began > work.last for other, began in begins.items() if other != place)
-    }
-    ids = {row_id for row_id, _ in found if row_id}
-    named = {(None, name) for name, (row_id, _) in names.items() if row_id in ids}
-    return found | named | ({NOWHERE} if first and first.place in found else set())
-
-
-def _own(place: Place, names: Mapping[str, Place]) -> Place:
-    row_id, name = place
-    return (row_id, "") if row_id else names.get(name, place)
-
-
-def _joined(one: Work | None, other: Work) -> Work:
-    if one is None:
-        return other
-    return Work(
-        one.place, min(one.began, other.began), max(one.last, other.last), one.continues or other.continues
-    )
-
-
-def _first_of_its_own(works: Mapping[Place, Work]) -> Work | None:
-    """The first session that was made after calls without one, and continues none."""
-    if NOWHERE not in works:
-        return None
-    since = works[NOWHERE].began
-    made = [work for place, work in works.items() if place != NOWHERE and work.began > since]
-    first = min(made, key=lambda work: work.began, default=None)
-    return first if first and not first.continues else None
-
 
 # The rows of a decision, or of a batch of them, that a change looks through, the newest first.
 READ_AT_ONCE = 5_000
@@ -105,20 +43,6 @@ class Reader(NamedTuple):
     kind: str
     object_id: int
     at: datetime
-
-
-class Sign(NamedTuple):
-    """A session of an agent: when it began and was last heard of. `continues`: it was made by a restore.
-
-    `session_id` is None for calls that belonged to no session.
-    """
-
-    agent_id: int
-    session_id: int | None
-    name: str
-    began: datetime
-    last: datetime
-    continues: bool
 
 
 class Outdated(NamedTuple):
@@ -253,30 +177,6 @@ def find_stale(project_id: int, agent_id: int) -> list[tuple[Reader, int, dateti
     return [(_reader(row), count, sql.read_time(since)) for *row, count, since in found]
 
 
-def find_signs(project_id: int, agent_ids: Sequence[int], since: datetime) -> list[Sign]:
-    """The sessions of agents that were heard of after a time."""
-    moment = sql.stored_time(since)
-    among, agents = sql.among("agent_id", agent_ids)
-    found = sql.rows(
-        f"""
-        SELECT agent_id, session_id, session_name, min(at), max(at), 0
-        FROM agent_sessions_briefing WHERE project_id = %s AND {among} AND at > %s
-        GROUP BY agent_id, session_id, session_name
-        UNION ALL
-        SELECT agent_id, nullif(session_id, 0), session_name, min(began_at), max(at), 0
-        FROM agent_sessions_writing WHERE {among} AND at > %s
-        GROUP BY agent_id, session_id, session_name
-        UNION ALL
-        SELECT agent_id, id, name, created_at, updated_at, CASE WHEN parent_id IS NULL THEN 0 ELSE 1 END
-        FROM agent_sessions_agentsession WHERE project_id = %s AND {among} AND updated_at > %s""",
-        [project_id, *agents, moment, *agents, moment, project_id, *agents, moment],
-    )
-    return [
-        Sign(agent_id, session_id, name, sql.read_time(began), sql.read_time(last), bool(continues))
-        for agent_id, session_id, name, began, last, continues in found
-    ]
-
-
 _GIVEN = """
     SELECT b.agent_id, b.session_id, b.session_name, i.kind, i.object_id, b.at, i.version
     FROM agent_sessions_briefing b
@@ -336,23 +236,3 @@ def given_since(caller: Caller, keys: Collection[ObjectKey], since: datetime) ->
         for kind, some in ids.items()
         for object_id in find_given(caller.project_id, folded, kind, some, since)
     }
-
-
-def current_readers(project_id: int, readers: Sequence[Reader], now: datetime) -> list[Reader]:
-    """Those of the readers whose session is current. One that was not heard of for 24 hours is over."""
-    if not readers:
-        return []
-    agent_ids = sorted({reader.agent_id for reader in readers})
-    works: dict[int, list[Work]] = {}
-    for sign in find_signs(project_id, agent_ids, now - CURRENT_FOR):
-        works.setdefault(sign.agent_id, []).append(_work(sign))
-    current: dict[int, Collection[Place]] = {agent: current_places(some) for agent, some in works.items()}
-    return [reader for reader in readers if _place(reader) in current.get(reader.agent_id, ())]
-
-
-def _place(reader: Reader) -> Place:
-    return (reader.session_id, "") if reader.session_id else (None, reader.session_name)
-
-
-def _work(sign: Sign) -> Work:
-    return Work((sign.session_id, sign.name), sign.began, sign.last, sign.continues)

@@ -22,17 +22,10 @@ from ctxhub.core.kit.listing import with_rows
 from ctxhub.core.kit.transactions import write_transaction
 from ctxhub.core.text.token_count import count_tokens
 from ctxhub.core.vocabulary.names import register_agent
-from sessions.given.queries import (
-    NOWHERE,
-    NewBriefing,
-    NewItem,
-    Place,
-    delete_briefings,
-    insert_briefings,
-    insert_items,
-)
+from sessions.given.presences import NOWHERE, Place, Seen, delete_presences, write_presences
+from sessions.given.queries import NewBriefing, NewItem, delete_briefings, insert_briefings, insert_items
 from sessions.nudges.telling import tell_of_missed_changes
-from sessions.windows.calls import find_places
+from sessions.windows.calls import CURRENT_FOR, find_places
 
 AT_ONCE = 1_000
 TABLE = "agent_sessions_writing"
@@ -140,6 +133,7 @@ def note_written(*, project_id: int, agent_id: int, changes: Sequence[Change[Any
 
 def clean_briefings(project_id: int, now: datetime, days: int) -> dict[str, int]:
     """Delete what agents were given and wrote more than `days` ago (0: nothing), at most 500 of each."""
+    delete_presences(project_id, now - CURRENT_FOR, REMOVED_AT_ONCE)
     if not days:
         return {}
     before = now - timedelta(days=days)
@@ -166,6 +160,7 @@ def _record(project_id: int, answers: Sequence[GivenAnswer], writes: Sequence[Wr
         insert_items(project_id, list(_items(briefing_ids, found, ids)))
         writings = list(_writings(writes, places[len(found) :], {*agents.values()}))
         writing_ids = write_writings(project_id, writings) if writings else []
+        write_presences(project_id, [_seen(each) for each in (*briefings, *writings)])
         tell_of_missed_changes(
             project_id=project_id, briefing_ids=briefing_ids, writing_ids=writing_ids, at=clock.now()
         )
@@ -232,6 +227,10 @@ def _writings(
         if write.agent_id in agent_ids:
             for thing in write.things:
                 yield NewWriting(write.agent_id, thing.kind, thing.id, *place, thing.version, thing.at)
+
+
+def _seen(entry: NewBriefing | NewWriting) -> Seen:
+    return Seen(entry.agent_id, entry.session_id, entry.session_name, entry.at, entry.at)
 
 
 def _items(briefing_ids: Sequence[int], answers: Sequence[GivenAnswer], ids: Ids) -> Iterator[NewItem]:

@@ -15,7 +15,8 @@ from ctxhub.core.text.plurals import counted
 from memory.decisions.models import DecisionStatus
 from messaging.messages.rows import MESSAGES, MessageRow
 from sessions.briefs.rows import one_line, read_documents
-from sessions.given.queries import current_readers, find_stale
+from sessions.given.presences import current_readers
+from sessions.given.queries import find_stale
 from sessions.nudges.notices import NoticeKey, Unheard, find_notices, find_unheard, find_untold_mail
 from tracking.changes.queries import files_changed_by
 from tracking.leases.queries import leased_paths, leases_on_paths

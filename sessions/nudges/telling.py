@@ -15,7 +15,8 @@ from ctxhub.core.text.sentences import in_one_line, shortened
 from memory.decisions.models import DecisionStatus
 from memory.decisions.rows import DecisionRow
 from messaging.messages.services import send_message_batch
-from sessions.given.queries import Outdated, Reader, current_readers, find_outdated, find_readers
+from sessions.given.presences import current_readers
+from sessions.given.queries import Outdated, Reader, find_outdated, find_readers
 from sessions.nudges.notices import (
     DEPRECATED,
     ChangedDecision,

@@ -101,6 +101,7 @@ def is_sound(project: Project) -> bool:
 NOT_COMPARED = {
     *("core_event", "core_binitem", "core_binpart", "core_tally", "core_agent", "core_storedanswer"),
     *("agent_sessions_briefing", "agent_sessions_briefingitem", "agent_sessions_writing"),
+    "agent_sessions_presence",
     *("core_searchentry", "core_searchtext", "core_searchword", "core_termcount"),
 }
 

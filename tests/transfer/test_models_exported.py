@@ -21,6 +21,7 @@ WHY_LEFT = {
         "core.HeardSession",
         "core.RequestCount",
         "core.StoredAnswer",
+        "agent_sessions.Presence",
         "tracking.Lease",
         "tracking.LeasePath",
     ),
