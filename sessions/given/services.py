@@ -160,7 +160,7 @@ def _record(project_id: int, answers: Sequence[GivenAnswer], writes: Sequence[Wr
         insert_items(project_id, list(_items(briefing_ids, found, ids)))
         writings = list(_writings(writes, places[len(found) :], {*agents.values()}))
         writing_ids = write_writings(project_id, writings) if writings else []
-        write_presences(project_id, [_seen(each) for each in (*briefings, *writings)])
+        write_presences(project_id, [*map(_seen, briefings), *map(_seen, writings)])
         tell_of_missed_changes(
             project_id=project_id, briefing_ids=briefing_ids, writing_ids=writing_ids, at=clock.now()
         )
