@@ -81,7 +81,8 @@ class InvitationAdmin(ShownOnceAdmin):
             "The new invitation",
             invitation=new.row,
             link=link,
-            done=self.url("changelist"),
+            back=self.url("changelist"),
+            back_to="All invitations",
         )
 
     def end(self, row: Invitation) -> None:

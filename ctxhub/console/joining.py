@@ -11,13 +11,13 @@ from django import forms
 from django.contrib.auth import login
 from django.contrib.auth.forms import UserCreationForm
 from django.contrib.auth.models import User
-from django.http import HttpRequest, HttpResponse, HttpResponseBase, HttpResponseRedirect
+from django.http import HttpRequest, HttpResponseBase, HttpResponseRedirect
 from django.shortcuts import render
 from django.urls import reverse
-from django.utils.cache import add_never_cache_headers
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_safe
 
+from ctxhub.console.secret_links import SecretLink, private
 from ctxhub.console.urls import in_project
 from ctxhub.console.usernames import limit_username
 from ctxhub.core.accounts.people import SUPERUSER, check_username, find_role, refuse_taken_username
@@ -27,7 +27,13 @@ from ctxhub.core.kit.errors import Conflict, LimitReached, NotFound
 from ctxhub.core.models import Invitation, Membership
 
 SESSION_KEY = "invitation"
-UNKNOWN = "This link is not valid. Ask whoever sent it for a new one."
+LINK = SecretLink(
+    page="invitation",
+    attempt="invitation",
+    title="Invitation",
+    closed="You cannot join with this link",
+    unknown="This link is not valid. Ask whoever sent it for a new one.",
+)
 TAKEN = "This name is taken. Choose another one."
 
 
@@ -92,11 +98,11 @@ def follow_link(request: HttpRequest, secret: str) -> HttpResponseBase:
     try:
         invitation = find_invitation(secret)
     except NotFound:
-        return _unknown(request)
+        return LINK.refuse_unknown(request)
     if reason := why_closed(invitation):
-        return _refusal(request, reason)
+        return LINK.refuse(request, reason)
     request.session[SESSION_KEY] = invitation.pk
-    return private(HttpResponseRedirect(reverse("invitation")), "no-referrer")
+    return LINK.follow()
 
 
 @sensitive_post_parameters()
@@ -105,17 +111,17 @@ def show(request: HttpRequest) -> HttpResponseBase:
     rows = Invitation.unscoped.select_related("project", "created_by")
     invitation = rows.filter(pk=request.session.get(SESSION_KEY, 0)).first()
     if invitation is None:
-        return _refusal(request, UNKNOWN, status=404)
+        return LINK.refuse(request, LINK.unknown, status=404)
     if reason := why_closed(invitation):
         del request.session[SESSION_KEY]
-        return _refusal(request, reason)
+        return LINK.refuse(request, reason)
     try:
         user: Any = request.user
         return (
             _for_user(request, invitation, user) if user.is_authenticated else _for_guest(request, invitation)
         )
     except Conflict as error:  # Somebody else used it meanwhile.
-        return _refusal(request, error.message)
+        return LINK.refuse(request, error.message)
 
 
 def _for_user(request: HttpRequest, invitation: Invitation, user: User) -> HttpResponseBase:
@@ -175,27 +181,5 @@ def _joined(request: HttpRequest, user: User, invitation: Invitation) -> HttpRes
     return HttpResponseRedirect(in_project(page, invitation.project, own=1, joined=1))
 
 
-def _unknown(request: HttpRequest) -> HttpResponseBase:
-    """Counts as a failed sign-in from the address, so that nobody can try secrets."""
-    attempt = {"name": "invitation", "address": request.META.get("REMOTE_ADDR", "")}
-    try:
-        count_attempt(**attempt)
-        refuse_after_failure(**attempt)
-    except LimitReached as error:
-        return _refusal(request, error.message, status=429)
-    return _refusal(request, UNKNOWN, status=404)
-
-
-def _refusal(request: HttpRequest, reason: str, status: int = 410) -> HttpResponseBase:
-    return private(render(request, "ctxhub/invitation_closed.html", {"reason": reason}, status=status))
-
-
 def _page(request: HttpRequest, invitation: Invitation, **context: Any) -> HttpResponseBase:
     return private(render(request, "ctxhub/invitation.html", {"invitation": invitation, **context}))
-
-
-def private(response: HttpResponse, referrer: str = "same-origin") -> HttpResponse:
-    """Neither kept by caches nor told to other sites."""
-    add_never_cache_headers(response)
-    response.headers["Referrer-Policy"] = referrer
-    return response

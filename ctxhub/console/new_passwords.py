@@ -6,20 +6,24 @@ the link up is a form.
 
 from django.contrib.auth.forms import SetPasswordForm
 from django.contrib.auth.models import User
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
-from django.urls import reverse
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_safe
 
-from ctxhub.console.joining import private
-from ctxhub.core.accounts.sign_in import count_attempt, refuse_after_failure
-from ctxhub.core.kit.errors import Conflict, LimitReached, NotFound
+from ctxhub.console.secret_links import SecretLink, private
+from ctxhub.core.kit.errors import Conflict, NotFound
 from ctxhub.core.leavers.password_links import choose_password, find_by_password_link
 
 SESSION_KEY = "password_link"
-UNKNOWN = "This link is not valid. Ask an administrator of the hub for a new one."
+LINK = SecretLink(
+    page="password",
+    attempt="link for a password",
+    title="New password",
+    closed="You cannot choose a password with this link",
+    unknown="This link is not valid. Ask an administrator of the hub for a new one.",
+)
 
 
 @require_safe
@@ -27,11 +31,11 @@ def follow_link(request: HttpRequest, secret: str) -> HttpResponseBase:
     try:
         find_by_password_link(secret)
     except NotFound:
-        return _unknown(request)
+        return LINK.refuse_unknown(request)
     except Conflict as error:
-        return _refusal(request, error.message)
+        return LINK.refuse(request, error.message)
     request.session[SESSION_KEY] = secret
-    return private(HttpResponseRedirect(reverse("password")), "no-referrer")
+    return LINK.follow()
 
 
 @sensitive_post_parameters()
@@ -45,27 +49,12 @@ def show(request: HttpRequest) -> HttpResponseBase:
             return _page(request, user, form=form)
         choose_password(secret, form.cleaned_data["new_password1"])
     except NotFound:
-        return _refusal(request, UNKNOWN, status=404)
+        return LINK.refuse(request, LINK.unknown, status=404)
     except Conflict as error:  # It was used meanwhile, or the person was deactivated.
         request.session.pop(SESSION_KEY, None)
-        return _refusal(request, error.message)
+        return LINK.refuse(request, error.message)
     request.session.pop(SESSION_KEY, None)
     return _page(request, user, is_done=True)
-
-
-def _unknown(request: HttpRequest) -> HttpResponseBase:
-    """Counts as a failed sign-in from the address, so that nobody can try secrets."""
-    attempt = {"name": "link for a password", "address": request.META.get("REMOTE_ADDR", "")}
-    try:
-        count_attempt(**attempt)
-        refuse_after_failure(**attempt)
-    except LimitReached as error:
-        return _refusal(request, error.message, status=429)
-    return _refusal(request, UNKNOWN, status=404)
-
-
-def _refusal(request: HttpRequest, reason: str, status: int = 410) -> HttpResponse:
-    return private(render(request, "ctxhub/password_closed.html", {"reason": reason}, status=status))
 
 
 def _page(request: HttpRequest, person: User, **context: object) -> HttpResponse:

@@ -218,9 +218,8 @@ class UserAdmin(DjangoUserAdmin, SuperusersOnly):  # type: ignore[type-arg]
         self.log_change(request, user, "Made a link for a new password.")
         link = base_url(request.build_absolute_uri("/")) + reverse("password_link", args=[new.secret])
         title = "The link for a new password"
-        return self._page(
-            request, "ctxhub/new_password_link.html", title, user, new=new, link=link, back=back
-        )
+        shown = {"new": new, "link": link, "back": back, "back_to": user.get_username()}
+        return self._page(request, "ctxhub/new_password_link.html", title, user, **shown)
 
     def _page(
         self, request: HttpRequest, template: str, title: str, person: User, **context: Any
