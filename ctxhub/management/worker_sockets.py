@@ -4,6 +4,9 @@ import socket
 import sys
 from typing import Any
 
+from ctxhub.mcp import other_workers
+from ctxhub.mcp.other_workers import Starts
+
 HAS_SHARES = sys.platform == "linux"
 """Whether the kernel spreads connections over all sockets of a port; others give them all to one."""
 
@@ -15,15 +18,24 @@ class WorkerSocket(socket.socket):
     benchmark, and first of all those that give the others work.
     """
 
+    starts: Starts | None = None
+
     @classmethod
-    def bound(cls, host: str, port: int) -> "WorkerSocket":
+    def bound(cls, host: str, port: int, starts: Starts | None = None) -> "WorkerSocket":
         """Raises OSError if the port is taken."""
         bound = cls(socket.AF_INET6 if ":" in host else socket.AF_INET, socket.SOCK_STREAM)
         bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
         bound.bind((host, port))
+        bound.starts = starts
         return bound
 
     def __reduce__(self) -> tuple[Any, ...]:
         host, port = self.getsockname()[:2]
-        return WorkerSocket.bound, (host, port)
+        return _in_worker, (host, port, self.starts)
+
+
+def _in_worker(host: str, port: int, starts: Starts | None) -> WorkerSocket:
+    if starts:
+        other_workers.of_this_worker.append(starts)
+    return WorkerSocket.bound(host, port, starts)

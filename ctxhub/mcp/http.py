@@ -42,6 +42,7 @@ from ctxhub.mcp.http_messages import Reply, answer_body
 from ctxhub.mcp.json_size import refuse_many_values
 from ctxhub.mcp.long_polling import with_long_polling
 from ctxhub.mcp.not_found import HOW_TO_SEND, nothing_at
+from ctxhub.mcp.other_workers import wait_for_others
 from ctxhub.mcp.periodic_cleanup import run_periodic_cleanup
 from ctxhub.mcp.progress_streams import START, answer_with_progress, event_of, may_stream_progress
 from ctxhub.mcp.refusals import refuse, send_json, status_of, with_ids
@@ -163,6 +164,7 @@ class Dispatcher:
         when_ending.append(watch.end)
         tasks = [run_periodic_cleanup(), watch_schema(), deliver_webhooks()] if self._runs_tasks else []
         running = [asyncio.create_task(task) for task in tasks]
+        await wait_for_others()
         await send({"type": "lifespan.startup.complete"})
         await receive()
         when_ending.remove(watch.end)

@@ -84,7 +84,8 @@ def test_workers_end_with_a_killed_serve(ready: Installation) -> None:
 def test_each_worker_listens_itself_and_the_others_go_on_when_one_dies(ready: Installation) -> None:
     with ready.serving("--port", "0", "--workers", "2") as server:
         port = server.hub.port
-        listeners = wait_until(lambda: _of_two_workers(server.process.pid, port), 5 * PATIENCE_SECONDS)
+        # The first one that listens does so when all can.
+        listeners = wait_until(lambda: _of_two_workers(server.process.pid, port))
         sockets = [each for of_worker in listeners.values() for each in of_worker]
         assert len(set(sockets)) == len(sockets) == 2
         os.kill(min(listeners), signal.SIGKILL)

@@ -15,6 +15,7 @@ from ctxhub.management.refusals import as_command_errors, is_about_writing, refu
 from ctxhub.management.unread_variables import unread_variables
 from ctxhub.management.worker_sockets import HAS_SHARES, WorkerSocket
 from ctxhub.mcp.connections import SECONDS_KEPT_ALIVE
+from ctxhub.mcp.other_workers import Starts
 from ctxhub.metrics.shared_folder import shared_folder
 
 APPLICATION = "ctxhub.asgi:application"
@@ -92,7 +93,8 @@ def _serve(**options: Any) -> None:
     if options["workers"] == 1 or not HAS_SHARES:
         uvicorn.run(APPLICATION, **options)
         return
-    with WorkerSocket.bound(options["host"], options["port"]) as worker_socket:
+    starts = Starts.of(options["workers"])
+    with WorkerSocket.bound(options["host"], options["port"], starts) as worker_socket:
         Multiprocess(uvicorn.Config(APPLICATION, **options), sockets=[worker_socket]).run()
 
 
