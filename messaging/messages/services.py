@@ -89,6 +89,21 @@ def send_message_batch(*, caller: Caller, items: Items, atomic: bool = True) -> 
     )
 
 
+def tell_agents(*, caller: Caller, items: Sequence[Mapping[str, Any]]) -> list[int]:
+    """Send what the hub writes in an agent's name, in the write transaction that is open; returns the ids.
+
+    An item is the arguments of `send_message`; each name in `to` is one agent. Raises the first error, which
+    ends the transaction: there is no savepoint.
+    """
+    fields = [clean_message(caller, **item) for item in items]
+    sent = []
+    for outcome in _write(caller, _prepare(caller, fields)):
+        if isinstance(outcome, CtxhubError):
+            raise outcome
+        sent.append(outcome["id"])
+    return sent
+
+
 # -- Pieces ----------------------------------------------------------------------------------------
 
 

@@ -14,7 +14,7 @@ from ctxhub.core.models import Project
 from ctxhub.core.text.sentences import in_one_line, shortened
 from memory.decisions.models import DecisionStatus
 from memory.decisions.rows import DecisionRow
-from messaging.messages.services import send_message_batch
+from messaging.messages.services import tell_agents
 from sessions.given.presences import current_readers
 from sessions.given.queries import Outdated, Reader, find_outdated, find_readers
 from sessions.nudges.notices import (
@@ -137,10 +137,10 @@ def _tell(
     names = agent_names(project_id, [changer_id, *told])
     sender = Caller(project=_project(project_id), agent=names[changer_id], keeps_secrets=True)
     items = [_message(names[agent_id], decisions) for agent_id, decisions in told.items()]
-    sent = send_message_batch(caller=sender, items=items)["results"]
+    sent = tell_agents(caller=sender, items=items)
     notices = [
-        NewNotice(agent_id, NoticeKey(KIND, decision.id, decision.notice), message["id"], None)
-        for (agent_id, decisions), message in zip(told.items(), sent, strict=True)
+        NewNotice(agent_id, NoticeKey(KIND, decision.id, decision.notice), message_id, None)
+        for (agent_id, decisions), message_id in zip(told.items(), sent, strict=True)
         for decision in decisions
     ]
     write_notices(project_id, notices, at)
@@ -202,7 +202,7 @@ def tell_of_release(
         sender = Caller(project=_project(project_id), agent=name, keeps_secrets=True)
         items = [_release_message(holder, held, reason) for holder, held in by_holder.items()]
         for some in chunks(items, AT_ONCE):
-            send_message_batch(caller=sender, items=some)
+            tell_agents(caller=sender, items=some)
 
 
 def _release_message(holder: str, leases: Sequence[LeaseRow], reason: str) -> dict[str, Any]:
