@@ -3,9 +3,11 @@
 import argparse
 import sys
 import time
+from collections.abc import Mapping, Sequence
 
 from benchmarks import machine
 from benchmarks.databases import ROOT, Engine
+from benchmarks.sizing.arithmetic import measures, needs_table
 from benchmarks.sizing.measuring import Measured, measure, place_of, weigh
 from benchmarks.sizing.model import Team
 from benchmarks.sizing.places import fill_places
@@ -29,6 +31,7 @@ def main() -> int:
     made = {
         **model_tables([Team(people) for people in SHOWN]),
         **tables(measured, weights, facts, options.note),
+        **_beyond(measured, weights),
     }
     if options.write:
         PAGE.write_text(fill_places(PAGE.read_text(), made))
@@ -60,6 +63,15 @@ def _measure(options: argparse.Namespace) -> tuple[list[Measured], dict[str, dic
                     )
                 )
     return sorted(measured, key=lambda one: one.team.people), weights
+
+
+def _beyond(measured: Sequence[Measured], weights: Mapping[str, Mapping[str, int]]) -> dict[str, str]:
+    """Computed from the largest team that was measured on PostgreSQL, if one was."""
+    found = [one for one in measured if one.engine == Engine.POSTGRES]
+    if not found:
+        return {}
+    known = measures(found[-1], weights[Engine.POSTGRES])
+    return {"beyond": needs_table([Team(people) for people in SHOWN], known)}
 
 
 def _say(text: str) -> None:

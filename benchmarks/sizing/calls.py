@@ -1,6 +1,7 @@
 """An agent of the load: its two connections, and the frame of each call of the model."""
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import count
 from random import Random
@@ -85,31 +86,23 @@ class Agent:
         return "GET", "nudge/" if self.use == "nudge" else "messages/", None
 
     def _tool(self) -> tuple[str, dict[str, Any]]:
+        """The name of a tool, and its arguments."""
         random = self.random
         text, known = texts.value(random), texts.key(random.randrange(self.keys))
-        match self.use:
-            case "brief":
-                return "brief", {"task": f"Change {path(random.randrange(FILES))}: {text[:60]}"}
-            case "search":
-                return "search", {"query": " ".join(text.split()[:4]), "limit": 10}
-            case "get":
-                return "get", {"refs": [f"decision:{known}"]}
-            case "list":
-                return "decision", {"action": "list", "tags": [random.choice(texts.TAGS)]}
-            case "inbox":
-                return "message", {"action": "inbox"}
-            case "lease":
-                place = f"new/{self.name}/{next(self.numbers)}.py"
-                return "file", {"action": "lease", "paths": [place], "minutes": 60}
-            case "release":
-                lease = {"lease_id": self.leases.pop(0)} if self.leases else {"all": True}
-                return "file", {"action": "release", **lease}
-            case "decision":
-                return "decision", {"action": "set", "key": known, "value": text}
-            case "memory":
-                title = f"{self.name} {next(self.numbers)}: {text[:60]}"
-                return "memory", {"action": "add", "title": title, "content": text}
-            case "message":
-                to = [agent_name(number) for number in random.sample(range(self.others), 2)]
-                return "message", {"action": "send", "text": text, "to": to}
-        return "scratchpad", {"action": "append", "scratchpad_id": self.pad, "content": text}
+        place, number = f"new/{self.name}", next(self.numbers)
+        to = [agent_name(other) for other in random.sample(range(self.others), 2)]
+        lease = {"lease_id": self.leases.pop(0)} if self.use == "release" and self.leases else {"all": True}
+        calls: Mapping[str, tuple[str, dict[str, Any]]] = {
+            "brief": ("brief", {"task": f"Change {path(random.randrange(FILES))}: {text[:60]}"}),
+            "search": ("search", {"query": " ".join(text.split()[:4]), "limit": 10}),
+            "get": ("get", {"refs": [f"decision:{known}"]}),
+            "list": ("decision", {"action": "list", "tags": [random.choice(texts.TAGS)]}),
+            "inbox": ("message", {"action": "inbox"}),
+            "lease": ("file", {"action": "lease", "paths": [f"{place}/{number}.py"], "minutes": 60}),
+            "release": ("file", {"action": "release", **lease}),
+            "decision": ("decision", {"action": "set", "key": known, "value": text}),
+            "memory": ("memory", {"action": "add", "title": f"{place} {number}", "content": text}),
+            "message": ("message", {"action": "send", "text": text, "to": to}),
+            "append": ("scratchpad", {"action": "append", "scratchpad_id": self.pad, "content": text}),
+        }
+        return calls[self.use]

@@ -2,10 +2,10 @@
 
     python -m benchmarks.sizing.distribution [--check]
 
-It writes the tables of docs/sizing.md and docs/sizing/tables.md; `--check` only tells whether they are current.
-Citus demands that every unique key of a sharded table has the column by which it is sharded, and every foreign
-key between two of them likewise. A reference table, a copy of which is on every node, needs neither, but cannot
-refer to a sharded one.
+It writes the tables of docs/sizing.md and docs/sizing/tables.md; `--check` only tells whether they are right.
+
+Citus wants the column by which a table is sharded in each of its unique keys, and in each foreign key between
+two such tables. A reference table, of which every node has a copy, needs neither; it refers to no sharded one.
 """
 
 import argparse
@@ -95,6 +95,9 @@ def plan() -> Plan:
 
 def _place(model: Any) -> Place:
     meta = model._meta
+    if meta.pk.column not in {"id", *(field.column for field in meta.concrete_fields if field.one_to_one)}:
+        # Django's sessions alone.
+        assert meta.db_table == "django_session", f"{meta.db_table} has another primary key than id"
     unique = sorted(_unique_keys(meta))
     references = [
         Reference(field.column, field.related_model._meta.db_table, field.db_constraint)
@@ -142,13 +145,23 @@ def summary(found: Plan) -> str:
     return table(
         ["", "how many", "as they are", "to be changed"],
         [
-            ["tables sharded by project", f"{len(found.sharded)}", "all have `project_id`, never null", "none"],
+            [
+                "tables sharded by project",
+                f"{len(found.sharded)}",
+                "all have `project_id`, never null",
+                "none",
+            ],
             ["their primary keys", f"{len(found.sharded)}", "0", "all: `(project_id, id)` for `id`"],
             ["their other unique keys", f"{len(keys)}", f"{len(keys) - len(narrow)}", f"{len(narrow)}"],
             ["foreign keys between them", f"{len(enforced)}", "0", "all: `(project_id, x_id)` for `x_id`"],
             ["foreign keys to tables on every node", f"{outward}", "all", "none"],
             ["tables on every node", f"{len(found.everywhere)}", "all", "none"],
-            ["foreign keys from these to sharded ones", f"{len(dropped)}", "0", f"dropped: {', '.join(dropped)}"],
+            [
+                "foreign keys from these to sharded ones",
+                f"{len(dropped)}",
+                "0",
+                f"dropped: {', '.join(dropped)}",
+            ],
         ],
     )
 
@@ -188,12 +201,17 @@ def _keys(keys: Sequence[Key]) -> str:
 
 def made(found: Plan) -> dict[Path, dict[str, str]]:
     """The tables of each page, by the name of their place."""
-    return {PAGE: {"keys": summary(found), "everywhere": everywhere(found)}, LIST: {"tables": every_table(found)}}
+    return {
+        PAGE: {"keys": summary(found), "everywhere": everywhere(found)},
+        LIST: {"tables": every_table(found)},
+    }
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.sizing.distribution")
-    parser.add_argument("--check", action="store_true", help="write nothing; exit with 1 if a page is not current")
+    parser.add_argument(
+        "--check", action="store_true", help="write nothing; exit with 1 if a page is not current"
+    )
     options = parser.parse_args()
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "ctxhub.settings")
     os.environ["CTXHUB_WEB"] = "true"

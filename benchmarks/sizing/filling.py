@@ -1,8 +1,8 @@
 """Fills an empty hub as a team leaves it: `python -m benchmarks.sizing.filling PEOPLE MONTHS`.
 
-It prints a token of each project as JSON, and with `--weigh ROWS` what a row of each noun takes instead. Everything is
-written through the services, so that it has its history, its words in the index and its events; only the time
-is changed.
+It prints a token of each project as JSON, and with `--weigh ROWS` instead what a row of each noun takes.
+Everything is written through the services, so that it has its history, its words in the index and its events;
+only the time is changed.
 """
 
 import argparse
@@ -28,6 +28,9 @@ FILES = 2_000
 BATCH = 50
 IN_A_TRANSACTION = 40
 DAY = timedelta(hours=HOURS_A_DAY)
+
+# What a row takes is told by these names; REST is what a removed change leaves: its event.
+CHANGE, REST = "change of a file", "event, which stays of it"
 
 Write = Callable[["Caller"], object]
 """One call of an agent."""
@@ -55,21 +58,17 @@ def fill(team: Team, months: float) -> list[str]:
             *decisions(random, round(rows.decisions * share)),
             *memories(random, round(rows.memories * share)),
         ]
-        day = round(
-            rows.messages * share
-        )  # What ages is there of a day, in which an agent sends one an hour.
+        # What ages is there of a day, in which an agent sends a message an hour and edits twenty files.
+        day = round(rows.messages * share)
         ages = [
             *messages(random, day),
             *changes(random, day * 20),
             *accesses(random, day * 20),
             *sessions(day),
         ]
-        for some, begins, lasts in (
-            (stays, timedelta(days=30 * months), 30 * months * DAY / 6),
-            (ages, DAY, DAY),
-        ):
-            random.shuffle(some)
-            write_all(project, names, some, datetime.now(UTC) - begins, lasts)
+        for writes, lasted in ((stays, timedelta(days=30 * months)), (ages, DAY)):
+            random.shuffle(writes)
+            write_all(project, names, writes, lasted)
         tokens.append(create_token(project=project, name="sizing").secret)
     tidy()
     return tokens
@@ -80,16 +79,16 @@ def _agents_of(team: Team) -> int:
     return min(team.people, PEOPLE_PER_PROJECT) * AGENTS_PER_PERSON
 
 
-def write_all(
-    project: Any, names: Sequence[str], writes: Sequence[Write], begins: datetime, lasts: timedelta
-) -> None:
+def write_all(project: Any, names: Sequence[str], writes: Sequence[Write], lasted: timedelta) -> None:
+    """In turns, over the time up to now."""
     from ctxhub.core.kit.caller import Caller
     from ctxhub.core.kit.transactions import write_transaction
 
     callers = [Caller(project=project, agent=name) for name in names]
+    began = datetime.now(UTC) - lasted
     with without_looking():
         for first in range(0, len(writes), IN_A_TRANSACTION):
-            with write_transaction(project.pk), at_time(begins + lasts * first / len(writes)):
+            with write_transaction(project.pk), at_time(began + lasted * first / len(writes)):
                 for number, write in enumerate(writes[first : first + IN_A_TRANSACTION]):
                     write(callers[number % len(callers)])
 
@@ -217,7 +216,7 @@ def _call(service: Callable[..., object], caller: "Caller", **arguments: Any) ->
 
 
 def weigh(rows: int) -> Mapping[str, int]:
-    """The bytes by which the database grows for a row of each noun, with all that is written along with it."""
+    """The bytes by which the database grows for a row of each noun, with what is written along with it."""
     from ctxhub.core.accounts.projects import create_project
 
     random = Random(1)
@@ -225,7 +224,7 @@ def weigh(rows: int) -> Mapping[str, int]:
         "decision, set twice": decisions(random, rows),
         "memory": memories(random, rows),
         "message": messages(random, rows),
-        "change of a file": changes(random, rows),
+        CHANGE: changes(random, rows),
         "access to a file": accesses(random, rows),
         "saved session": sessions(rows),
         "lease": leases(rows),
@@ -237,11 +236,22 @@ def weigh(rows: int) -> Mapping[str, int]:
     for kind, writes in kinds.items():
         project = create_project(slug=slug(next(numbers)))
         # Its agents, words and first pages.
-        write_all(project, names, [*_first(kind, rows)], datetime.now(UTC) - DAY, DAY)
+        write_all(project, names, [*_first(kind, rows)], DAY)
         before = stored_bytes()
-        write_all(project, names, [*writes], datetime.now(UTC) - DAY, DAY)
+        write_all(project, names, [*writes], DAY)
         found[kind] = round((stored_bytes() - before) / rows)
+        if kind == CHANGE:
+            _remove_changes(project.pk)
+            found[REST] = round((stored_bytes() - before) / rows)
     return found
+
+
+def _remove_changes(project_id: int) -> None:
+    """As the cleanup does once they are old enough; their events stay."""
+    from django.db import connection
+
+    with connection.cursor() as cursor:
+        cursor.execute("DELETE FROM tracking_filechange WHERE project_id = %s", [project_id])
 
 
 def _first(kind: str, rows: int) -> Iterator[Write]:
@@ -275,7 +285,8 @@ def main() -> None:
 
     django.setup()
     call_command("migrate", verbosity=0)
-    print(json.dumps(weigh(options.weigh) if options.weigh else fill(Team(options.people), options.months)))
+    team = Team(options.people)
+    print(json.dumps(weigh(options.weigh) if options.weigh else fill(team, options.months)))
 
 
 if __name__ == "__main__":

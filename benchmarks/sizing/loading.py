@@ -13,6 +13,7 @@ from benchmarks.sizing.model import IS_WRITE, deck
 
 # A call that is not answered by then counts as an error.
 LATE_SECONDS = 30
+LOOK_SECONDS = 0.5
 
 
 @dataclass
@@ -42,7 +43,7 @@ class Load:
         self._uses = cycle(deck(seed))
 
     def at_rate(self, a_second: float, seconds: float) -> Answered:
-        """Calls that come at random, so many a second on average. A call waits for an agent if all are busy."""
+        """Calls come at random, so many a second on average; one waits for an agent if all are busy."""
         return self._run(self._arrivals(a_second, seconds), LATE_SECONDS + seconds)
 
     def without_pause(self, clients: int, seconds: float) -> Answered:
@@ -56,7 +57,7 @@ class Load:
             at += self._random.expovariate(a_second)
 
     def _run(self, arrivals: Iterator[float], seconds: float, *, repeats: bool = False) -> Answered:
-        """`arrivals`: when calls are due, in seconds from now. `repeats`: an answer makes the next one due."""
+        """`arrivals`: when calls are due, in seconds from now. `repeats`: after an answer the next is due."""
         answered = Answered()
         due: deque[float] = deque()
         following = next(arrivals, None)
@@ -69,32 +70,33 @@ class Load:
                     following = next(arrivals, None)
                 while due and self._idle and now < seconds:
                     self._send(selector, due.popleft())
-                if now >= seconds or (following is None and not due):
-                    if not selector.get_map() or now >= seconds + LATE_SECONDS:
-                        break
-                wait = max(0.0, following - now) if following is not None else 0.5
-                for key, _ in selector.select(min(wait, 0.5)):
-                    agent, was_due = key.data
-                    if (wrong := agent.receive()) is None:
-                        continue
-                    selector.unregister(agent.channel)
-                    now = time.perf_counter() - started
-                    self._idle.append(agent)
-                    self._count(answered, agent, now - was_due, wrong)
-                    if repeats and now < seconds:
-                        due.append(now)
-            answered.errors += ["a call was not answered"] * (
-                len(selector.get_map()) + len(due) * (not repeats)
-            )
-            answered.took = time.perf_counter() - started
+                is_over = now >= seconds or (following is None and not due)
+                if is_over and (not selector.get_map() or now >= seconds + LATE_SECONDS):
+                    break
+                wait = LOOK_SECONDS if following is None else min(LOOK_SECONDS, max(0.0, following - now))
+                for key, _ in selector.select(wait):
+                    if self._is_answered(answered, selector, key, started) and repeats:
+                        due.append(time.perf_counter() - started)
+            late = len(selector.get_map()) + (0 if repeats else len(due))
+        answered.errors += ["a call was not answered"] * late
+        answered.took = time.perf_counter() - started
         return answered
+
+    def _is_answered(
+        self, answered: Answered, selector: selectors.BaseSelector, key: selectors.SelectorKey, started: float
+    ) -> bool:
+        """Read what there is; whether that ends the call, which then is counted."""
+        agent, was_due = key.data
+        if (wrong := agent.receive()) is None:
+            return False
+        selector.unregister(agent.channel)
+        self._idle.append(agent)
+        seconds = time.perf_counter() - started - was_due
+        (answered.writes if IS_WRITE[agent.use] else answered.reads).append(seconds)
+        answered.errors += [wrong] * bool(wrong)
+        return True
 
     def _send(self, selector: selectors.BaseSelector, was_due: float) -> None:
         agent = self._idle.pop(self._random.randrange(len(self._idle)))
         agent.send(next(self._uses))
         selector.register(agent.channel, selectors.EVENT_READ, (agent, was_due))
-
-    def _count(self, answered: Answered, agent: Agent, seconds: float, wrong: str) -> None:
-        (answered.writes if IS_WRITE[agent.use] else answered.reads).append(seconds)
-        if wrong:
-            answered.errors.append(wrong)

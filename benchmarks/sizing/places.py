@@ -1,4 +1,4 @@
-"""Places in a page for what is measured or read from the models: between `<!-- name -->` and `<!-- end -->`."""
+"""Places in a page for what is measured or computed: between `<!-- name -->` and `<!-- end -->`."""
 
 import re
 from collections.abc import Mapping

@@ -1,7 +1,7 @@
 """How old what a streaming replica answers is: `python -m benchmarks.sizing.replica [--people 100]`.
 
-A hub writes to a primary at the team's peak and then as fast as it can, while the replica is asked when it has
-what the primary has committed. What a process on the replica answers is compared with the primary's at the end.
+A hub writes to a primary at the team's peak, then as fast as it can. Meanwhile the replica is asked when it
+has what the primary has committed. At the end, a process on the replica has to answer as the primary does.
 """
 
 import argparse
@@ -25,7 +25,7 @@ from benchmarks.sizing.loading import Answered, Load
 from benchmarks.sizing.measuring import CLIENTS, SERVER_SETTINGS, Place, agents_of, filled
 from benchmarks.sizing.model import Team
 from benchmarks.sizing.places import fill_places
-from benchmarks.sizing.replicas import Replica, replica_of
+from tests.replicas import Replica, replica_of
 
 PAGE = ROOT / "docs" / "sizing.md"
 EVERY_SECONDS, PATIENCE_SECONDS = 0.05, 60

@@ -6,6 +6,8 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
+import psycopg
+
 from tests.postgres import NO_CHANGES, PORT, TEMPORARY, Server
 
 
@@ -21,6 +23,22 @@ class Replica(Server):
         source = ("--host", str(self._primary.home), "--port", str(PORT), "--username", "postgres")
         self._run("pg_basebackup", *source, "--write-recovery-conf", "--checkpoint=fast", "--no-sync")
         self.start_again()
+
+    def stop_following(self) -> None:
+        """It goes on answering, ever older."""
+        self._follow("")
+
+    def go_on_following(self) -> None:
+        self._follow(f"host={self._primary.home} port={PORT} user=postgres")
+
+    def promote(self) -> None:
+        """Make it a primary of its own."""
+        self._run("pg_ctl", "promote", "--wait")
+
+    def _follow(self, primary: str) -> None:
+        with psycopg.connect(self.url, autocommit=True) as connection:
+            connection.execute(f"ALTER SYSTEM SET primary_conninfo = '{primary}'".encode())
+            connection.execute("SELECT pg_reload_conf()")
 
 
 @contextmanager
