@@ -19,7 +19,11 @@ WEIGHED = {
     "change of a file": "changes",
     "access to a file": "accesses",
     "saved session": "sessions",
+    "use, by agent, operation and hour": "uses",
+    "answer that gave an object": "given",
 }
+# They have no event.
+SILENT = ("accesses", "uses", "given")
 EVENT = "event, which stays of it"
 
 
@@ -81,8 +85,8 @@ def year_bytes(team: Team, weights: Mapping[str, int]) -> float:
     """What rows take, with their events; and the events of those that are no longer there."""
     rows = team.rows(12)
     held: Mapping[str, int] = {name: getattr(rows, field) for name, field in WEIGHED.items()}
-    # A decision was weighed with two events, an access has none.
-    with_them = sum(count for name, count in held.items() if "access" not in name) + rows.decisions
+    # A decision was weighed with two events.
+    with_them = sum(held[name] for name, field in WEIGHED.items() if field not in SILENT) + rows.decisions
     return (
         sum(count * weights[name] for name, count in held.items())
         + (rows.events - with_them) * weights[EVENT]

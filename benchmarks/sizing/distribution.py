@@ -5,7 +5,7 @@
 It writes the tables of docs/sizing.md and docs/sizing/tables.md; `--check` only tells whether they are right.
 
 Citus wants the column by which a table is sharded in each of its unique keys, and in each foreign key between
-two such tables. A reference table, of which every node has a copy, needs neither; it refers to no sharded one.
+two such tables. A reference table needs neither: every node has a copy. It refers to no sharded table.
 """
 
 import argparse

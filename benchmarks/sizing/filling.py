@@ -208,6 +208,39 @@ def pads(random: Random, number: int) -> Iterator[Write]:
     return (append for _ in range(number))
 
 
+def uses(number: int) -> Iterator[Write]:
+    """What the hub counts in the background: a row for each agent, operation and hour."""
+    from ctxhub.core.use.queries import Counted, Key, add_use
+
+    hour = datetime.now(UTC).replace(minute=0, second=0, microsecond=0)
+
+    def count_use(caller: "Caller", each: int) -> None:
+        at = hour - timedelta(hours=each)
+        key = Key(at, caller.agent.casefold(), "decision.set")
+        add_use(caller.project_id, {key: Counted(caller.agent, True, 20, 0, 900, 900, 90)}.items())
+
+    return (partial(count_use, each=each) for each in range(number))
+
+
+def given(number: int) -> Iterator[Write]:
+    """What the hub notes in the background, once an agent was given an object."""
+    from ctxhub.core.accounts.agents import touch_agent
+    from ctxhub.core.models import Agent
+    from sessions.models import Briefing, BriefingItem
+
+    def give(caller: "Caller", each: int) -> None:
+        found = Agent.objects.in_project(caller.project_id).filter(folded=caller.agent.casefold()).first()
+        if found is None:
+            touch_agent(caller)
+            found = Agent.objects.in_project(caller.project_id).get(folded=caller.agent.casefold())
+        briefing = Briefing.objects.create(project=caller.project, agent=found, via="get", tokens=130)
+        BriefingItem.objects.create(
+            project=caller.project, briefing=briefing, kind="decision", object_id=each, version="1.0.0"
+        )
+
+    return (partial(give, each=each) for each in range(number))
+
+
 def _call(service: Callable[..., object], caller: "Caller", **arguments: Any) -> object:
     return service(caller=caller, **arguments)
 
@@ -229,6 +262,8 @@ def weigh(rows: int) -> Mapping[str, int]:
         "saved session": sessions(rows),
         "lease": leases(rows),
         "append to a pad": pads(random, rows),
+        "use, by agent, operation and hour": uses(rows),
+        "answer that gave an object": given(rows),
     }
     found = {}
     names = [agent_name(number) for number in range(AGENTS_PER_PERSON * PEOPLE_PER_PROJECT)]

@@ -49,6 +49,8 @@ USES: Sequence[Use] = (
 )
 CALLS_AN_HOUR = sum(use.an_hour for use in USES)
 WRITES_AN_HOUR = sum(use.an_hour for use in USES if use.writes)
+# Answers that give objects by name, which the hub notes.
+GIVING_AN_HOUR = sum(use.an_hour for use in USES if use.name in ("get", "brief"))
 IS_WRITE: Mapping[str, bool] = {use.name: use.writes for use in USES}
 
 
@@ -93,6 +95,8 @@ class Team:
             changes=round(a_day * 20 * min(days, 5)),  # change_days: 7
             accesses=round(a_day * 20 * min(days, 63)),  # access_days: 90
             sessions=round(a_day * min(days, DAYS_A_MONTH)),  # session_days: 30
+            uses=round(a_day * len(USES) * min(days, 63)),
+            given=round(a_day * GIVING_AN_HOUR * min(days, 63)),
             events=round(a_day * (WRITES_AN_HOUR - 20) * days),  # Accesses are in no log.
         )
 
@@ -107,6 +111,8 @@ class Rows:
     changes: int
     accesses: int
     sessions: int
+    uses: int
+    given: int
     events: int
 
 

@@ -1,14 +1,22 @@
 """Places in a page for what is measured or computed: between `<!-- name -->` and `<!-- end -->`."""
 
-import re
 from collections.abc import Mapping
+
+END = "<!-- end -->"
 
 
 def fill_places(page: str, made: Mapping[str, str]) -> str:
-    """The page with each text in its place. Raises ValueError for a name that has no place, or several."""
+    """The page with each text in its place. Raises ValueError for a name without exactly one place."""
     for name, text in made.items():
-        parts = re.split(rf"(?<=<!-- {name} -->\n)(?:.*?)(?=\n?<!-- end -->)", page, flags=re.DOTALL)
-        if len(parts) != 2:
-            raise ValueError(f"The page has {len(parts) - 1} places for {name}.")
-        page = f"{parts[0]}{text}{parts[1] if parts[1].startswith(chr(10)) else chr(10) + parts[1]}"
+        before, mark, after = page.partition(f"<!-- {name} -->\n")
+        _, end, rest = after.partition(END)
+        if not mark or not end or f"<!-- {name} -->" in rest:
+            raise ValueError(f"The page has none or several places for {name}.")
+        page = f"{before}{mark}{text}\n{end}{rest}"
     return page
+
+
+def in_place(page: str, name: str) -> str:
+    """What stands in a place. Raises ValueError as `fill_places` does."""
+    fill_places(page, {name: ""})
+    return page.partition(f"<!-- {name} -->\n")[2].partition(END)[0].rstrip("\n")

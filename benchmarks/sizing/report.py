@@ -38,8 +38,8 @@ def model_tables(teams: Sequence[Team]) -> Tables:
 def _machine(facts: Mapping[str, Any], note: str) -> str:
     packages = ", ".join(f"{name} {number}" for name, number in facts["packages"].items())
     return (
-        f"Measured on {facts['date']}. {facts['cores']} cores ({facts['processor']}) are shared by hub, database"
-        f" and the program that asks; load average before {facts['load_before']}; Python {facts['python']},"
+        f"Measured on {facts['date']}. Hub, database and the program that asks share {facts['cores']} cores"
+        f" ({facts['processor']}), load average before {facts['load_before']}. Python {facts['python']},"
         f" SQLite {facts['sqlite']}, {packages}. {note}"
     ).rstrip()
 
