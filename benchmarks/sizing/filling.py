@@ -303,7 +303,11 @@ def stored_bytes() -> int:
             cursor.execute("SELECT page_count * page_size FROM pragma_page_count(), pragma_page_size()")
         else:
             cursor.execute("VACUUM FULL")
-            cursor.execute("SELECT pg_database_size(current_database())")
+            # Without the catalog, which grows and shrinks by itself.
+            cursor.execute(
+                "SELECT sum(pg_total_relation_size(oid)) FROM pg_class"
+                " WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace"
+            )
         return int(cursor.fetchone()[0])
 
 

@@ -123,12 +123,14 @@ def measure(place: Place, team: Team, *, workers: int, months: float, seconds: f
     with serving(hub, workers=workers) as server:
         load = Load([*agents_of(server, hub, team, months, tokens)])
         load.without_pause(4, WARM_UP_SECONDS)
+        _flush(hub)
         wal, disk = _wal(hub), _written(server, place)
         opened, with_rate = _phase(server, place, team.peak, lambda: load.at_rate(team.peak, seconds))
         closed, at_most = _phase(server, place, 0, lambda: load.without_pause(CLIENTS, seconds / 2))
         writes = len(with_rate.writes) + len(at_most.writes)
-        disk_bytes = (_written(server, place) - disk) / writes
         wal_after = _wal(hub)
+        _flush(hub)
+        disk_bytes = (_written(server, place) - disk) / writes
         ours, theirs = tree(server.process.pid), place.processes()
         return Measured(
             engine=hub.engine,
@@ -198,6 +200,13 @@ def _stored_bytes(hub: Hub) -> int:
     if hub.engine is Engine.SQLITE:
         return hub.file.stat().st_size
     return int(_asked(hub, "SELECT pg_database_size(current_database())"))
+
+
+def _flush(hub: Hub) -> None:
+    """Have PostgreSQL write the pages that were changed, so that only those of the load count as its."""
+    if hub.engine is Engine.POSTGRES:
+        with psycopg.connect(hub.url, autocommit=True) as connection:
+            connection.execute("CHECKPOINT")
 
 
 def _wal(hub: Hub) -> int | None:

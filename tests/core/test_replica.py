@@ -1,19 +1,26 @@
 """A process of the hub on a streaming replica reads what the primary has committed, and writes nothing."""
 
 import json
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from http.cookies import SimpleCookie
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlencode
 
 import psycopg
 import pytest
 from django.db import connection
 
 from tests.core.command_line import Installation, installation
+from tests.hub import HttpClient
 from tests.postgres import Server, bundled_programs, debian_programs, temporary_server
 from tests.replicas import Replica, replica_of
 from tests.timing import wait_until
+
+PERSON, PASSWORD = "ada", "only-for-tests-1"
+ACCOUNT = {"DJANGO_SUPERUSER_USERNAME": PERSON, "DJANGO_SUPERUSER_PASSWORD": PASSWORD}
 
 
 @dataclass(frozen=True)
@@ -57,7 +64,7 @@ def pair(django_db_setup: None) -> Iterator[Pair]:
         pytest.skip("no programs of PostgreSQL are here to make a replica with")
     with temporary_server(programs) as server, installation() as at, installation() as other:
         primary = hub_on(at, server)
-        made = primary.run("setup", "--no-input", "--project", "demo")
+        made = primary.run("setup", "--no-input", "--project", "demo", **ACCOUNT)
         assert made.returncode == 0, made.stderr
         created = primary.run(
             "token", "create", "--project", "demo", "--scopes", "read,write,admin", "--plain"
@@ -86,6 +93,29 @@ def test_reads_are_answered_and_writes_refused(pair: Pair) -> None:
         assert (ready.status, ready.body["database"], ready.body["writable"]) == (503, True, False)
     pair.follow()
     assert one(pair.replica, "SELECT count(*) FROM memory_decision") == 1
+
+
+def test_who_signed_in_at_the_primary_sees_the_admin(pair: Pair) -> None:
+    with pair.primary.serving("--port", "0") as serving:
+        status, cookies = signed_in(serving.hub.http())
+        assert (status, "sessionid" in cookies) == (302, True)
+    pair.follow()
+    with pair.replica.serving("--port", "0") as serving:
+        http = serving.hub.http()
+        for page in ("/admin/", "/admin/memory/decision/", "/admin/core/event/timeline/"):
+            shown = http.send("GET", page, headers={"Cookie": cookies})
+            assert (shown.status, "location" in shown.headers) == (200, False), page
+        assert signed_in(serving.hub.http())[0] == 503
+
+
+def signed_in(http: HttpClient) -> tuple[int, str]:
+    """The status of a sign-in, and the cookies after it."""
+    cookie = SimpleCookie(http.send("GET", "/admin/login/").headers["set-cookie"])["csrftoken"].value
+    form = {"username": PERSON, "password": PASSWORD, "csrfmiddlewaretoken": cookie, "next": "/admin/"}
+    headers = {"Content-Type": "application/x-www-form-urlencoded", "Cookie": f"csrftoken={cookie}"}
+    reply = http.send("POST", "/admin/login/", urlencode(form).encode(), headers)
+    given = re.findall(r"(?:csrftoken|sessionid)=[^;,\s]+", reply.headers.get("set-cookie", ""))
+    return reply.status, "; ".join(given)
 
 
 def test_an_export_of_the_replica_is_that_of_the_primary(pair: Pair, tmp_path: Path) -> None:
