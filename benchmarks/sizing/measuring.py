@@ -40,7 +40,7 @@ SERVER_SETTINGS = {
 WARM_UP_SECONDS = 3
 CLIENTS = 16
 # With few calls to judge by, a p95 says little.
-LEAST_CALLS = 20
+LEAST_CALLS, ENOUGH_CALLS = 20, 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +117,9 @@ def weigh(place: Place, rows: int) -> Mapping[str, int]:
 
 
 def measure(place: Place, team: Team, *, workers: int, months: float, seconds: float) -> Measured:
-    """`seconds`: how long the team's rate lasts; as many calls as can be are made half as long."""
+    """`seconds`: how long the team's rate lasts, up to three times as long where calls are few; as many calls
+    as can be are made half as long."""
+    lasts = max(seconds, min(3 * seconds, ENOUGH_CALLS / team.peak))
     hub, tokens = filled(place, str(team.people), str(months))
     hub_bytes = _stored_bytes(hub)
     with serving(hub, workers=workers) as server:
@@ -125,7 +127,7 @@ def measure(place: Place, team: Team, *, workers: int, months: float, seconds: f
         load.without_pause(4, WARM_UP_SECONDS)
         _flush(hub)
         wal, disk = _wal(hub), _written(server, place)
-        opened, with_rate = _phase(server, place, team.peak, lambda: load.at_rate(team.peak, seconds))
+        opened, with_rate = _phase(server, place, team.peak, lambda: load.at_rate(team.peak, lasts))
         closed, at_most = _phase(server, place, 0, lambda: load.without_pause(CLIENTS, seconds / 2))
         writes = len(with_rate.writes) + len(at_most.writes)
         wal_after = _wal(hub)

@@ -20,7 +20,6 @@ from tests.replicas import Replica, replica_of
 from tests.timing import wait_until
 
 PERSON, PASSWORD = "ada", "only-for-tests-1"
-ACCOUNT = {"DJANGO_SUPERUSER_USERNAME": PERSON, "DJANGO_SUPERUSER_PASSWORD": PASSWORD}
 
 
 @dataclass(frozen=True)
@@ -64,7 +63,11 @@ def pair(django_db_setup: None) -> Iterator[Pair]:
         pytest.skip("no programs of PostgreSQL are here to make a replica with")
     with temporary_server(programs) as server, installation() as at, installation() as other:
         primary = hub_on(at, server)
-        made = primary.run("setup", "--no-input", "--project", "demo", **ACCOUNT)
+        made = primary.run(
+            *("setup", "--no-input", "--project", "demo"),
+            DJANGO_SUPERUSER_USERNAME=PERSON,
+            DJANGO_SUPERUSER_PASSWORD=PASSWORD,
+        )
         assert made.returncode == 0, made.stderr
         created = primary.run(
             "token", "create", "--project", "demo", "--scopes", "read,write,admin", "--plain"

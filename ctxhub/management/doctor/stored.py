@@ -96,18 +96,23 @@ def check_replica() -> Iterator[Finding]:
         return
     with connection.cursor() as cursor:
         cursor.execute(_REPLICA)
-        is_replica, receives, has_all, behind = cursor.fetchone()
+        found = cursor.fetchone()
+    yield replica_finding(*found)
+
+
+def replica_finding(is_replica: bool, receives: bool, has_all: bool, behind: float) -> Finding:
+    """`has_all`: it has replayed what it has received. `behind`: how many seconds ago that was committed."""
     if not is_replica:
-        yield ok("the database is no replica of another one")
-    elif not receives:
+        return ok("the database is no replica of another one")
+    if not receives:
         text = "the database is a replica that receives nothing: what it answers grows old"
-        yield Finding(PROBLEM, text, "Its log says why; see primary_conninfo, and the slot on the primary.")
-    elif not has_all and behind > OLD_SECONDS:
+        fix = "The replica's log says why; see primary_conninfo, and the slot on the primary."
+        return Finding(PROBLEM, text, fix)
+    if not has_all and behind > OLD_SECONDS:
         text = f"the database is a replica, {behind:.0f} s behind: what it answers is as old"
         fix = "A long read holds it back (max_standby_streaming_delay), or its disk or network is too slow."
-        yield Finding(PROBLEM, text, fix)
-    else:
-        yield ok("the database is a replica that follows: reads are answered, writes refused")
+        return Finding(PROBLEM, text, fix)
+    return ok("the database is a replica that follows: reads are answered, writes refused")
 
 
 def check_connections(workers: int = 0) -> Iterator[Finding]:
