@@ -25,8 +25,8 @@ def markdown(results: Results) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def _section(title: str, rows: Sequence[T], table: Callable[[Sequence[T]], str]) -> list[str]:
-    return [f"## {title}\n\n{table(rows)}"] if rows else []
+def _section(title: str, rows: Sequence[T], shown: Callable[[Sequence[T]], str]) -> list[str]:
+    return [f"## {title}\n\n{shown(rows)}"] if rows else []
 
 
 def _machine(results: Results) -> str:
@@ -48,11 +48,11 @@ def _by_server(rows: Iterable[Latency]) -> dict[str, list[Latency]]:
 def _latency(rows: Sequence[Latency]) -> str:
     sizes = sorted({row.size for row in rows})
     cells = {(row.operation, row.size): row for row in rows}
-    table = []
+    lines = []
     for operation in dict.fromkeys(row.operation for row in rows):
         found = [cells[operation, size] for size in sizes]
-        table.append([operation, *(f"{_three(row)} ({row.cpu:.2f})" for row in found)])
-    return _table(["", *(f"{size:,}" for size in sizes)], table)
+        lines.append([operation, *(f"{_three(row)} ({row.cpu:.2f})" for row in found)])
+    return table(["", *(f"{size:,}" for size in sizes)], lines)
 
 
 def _flatness(rows: Sequence[Latency]) -> str:
@@ -63,14 +63,14 @@ def _flatness(rows: Sequence[Latency]) -> str:
     p50 = {
         (name, row.operation, row.size): row.timing.p50 for name, found in servers.items() for row in found
     }
-    table = [
+    lines = [
         [
             operation,
             *(_ratio(p50, name, operation, size, base_size) for name in servers for size in others),
         ]
         for operation in dict.fromkeys(row.operation for row in rows)
     ]
-    return _table(["", *(f"{name}, {size:,}" for name in servers for size in others)], table)
+    return table(["", *(f"{name}, {size:,}" for name in servers for size in others)], lines)
 
 
 def _ratio(p50: Mapping[tuple[str, str, int], float], name: str, operation: str, size: int, base: int) -> str:
@@ -81,14 +81,14 @@ def _floor(rows: Sequence[Floor]) -> str:
     sizes = sorted({row.size for row in rows})
     cells = {(row.operation, row.size): row for row in rows}
     operations = dict.fromkeys(row.operation for row in rows)
-    return _table(
+    return table(
         ["", *(f"{size:,}" for size in sizes)],
         [[operation, *(_three(cells[operation, size]) for size in sizes)] for operation in operations],
     )
 
 
 def _load(rows: Sequence[Load]) -> str:
-    return _table(
+    return table(
         [
             *(
                 "server",
@@ -119,7 +119,7 @@ def _load(rows: Sequence[Load]) -> str:
 
 
 def _start(rows: Sequence[Start]) -> str:
-    return _table(
+    return table(
         ["server", "to tools/list, ms", "to the first call, ms", "of it CPU, ms", "RSS MiB"],
         [
             [f"{row.engine}, {row.transport}"]
@@ -130,13 +130,13 @@ def _start(rows: Sequence[Start]) -> str:
 
 
 def _tokens(rows: Sequence[Tokens]) -> str:
-    return _table(["", "tokens"], [[row.what, f"{row.tokens:,}"] for row in rows])
+    return table(["", "tokens"], [[row.what, f"{row.tokens:,}"] for row in rows])
 
 
 def _three(row: Latency | Floor) -> str:
     return f"{row.timing.p50:.2f} / {row.timing.p95:.2f} / {row.timing.worst:.1f}"
 
 
-def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     lines = [head, ["---"] * len(head), *rows]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)

@@ -66,7 +66,7 @@ class Server:
 
     def connect(self, wire: Wire) -> Client:
         """Connect a client; waits until an HTTP server listens. A stdio server has only one client."""
-        client = Client(self._mcp_channel(wire) if self.port else PipeChannel(self.process), wire)
+        client = Client(self.connect_mcp(wire) if self.port else PipeChannel(self.process), wire)
         if not self.port and wire is Wire.INITIALIZED:
             for message in opening():
                 client.channel.send(client.channel.frame(message))
@@ -77,7 +77,7 @@ class Server:
     def connect_rest(self) -> RestChannel:
         return self._listening(lambda: RestChannel(self.port, self.hub.token, self.hub.project))
 
-    def _mcp_channel(self, wire: Wire) -> McpChannel:
+    def connect_mcp(self, wire: Wire) -> McpChannel:
         return self._listening(lambda: McpChannel(self.port, self.hub.token, wire))
 
     def _listening(self, connect: Callable[[], ChannelT]) -> ChannelT:

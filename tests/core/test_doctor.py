@@ -239,6 +239,20 @@ def test_more_workers_than_connections(db: None) -> None:
         assert states(lambda: stored.check_connections(1)) == ["ok"]
 
 
+def test_a_database_of_its_own_is_no_replica(db: None) -> None:
+    assert states(stored.check_replica) == ["ok"]
+
+
+@pytest.mark.parametrize(
+    ("has_all", "behind", "state"), [(True, 900, "ok"), (False, 2, "ok"), (False, 40, "problem")]
+)
+def test_a_replica_that_is_behind(has_all: bool, behind: float, state: str) -> None:
+    """One that has all that there is may have heard nothing new for long."""
+    found = stored.replica_finding(True, True, has_all, behind)
+    assert found.state == state
+    assert state == "ok" or "40 s behind" in found.text
+
+
 # -- Backup and drill ------------------------------------------------------------------------------
 
 

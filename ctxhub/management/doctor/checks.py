@@ -33,6 +33,7 @@ CHECKS: Mapping[str, Check] = {
     "grep_roots": machine.check_grep_roots,
     "database": stored.check_database,
     "migrations": stored.check_migrations,
+    "replica": stored.check_replica,
     "connections": stored.check_connections,
     "clock": stored.check_clock,
     "index": stored.check_index,

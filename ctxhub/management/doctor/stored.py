@@ -1,4 +1,4 @@
-"""The database: whether it answers, is fast enough, migrated and indexed, and has connections enough."""
+"""The database: whether it answers fast enough, is migrated, indexed and current, with connections enough."""
 
 import time
 from collections.abc import Iterator
@@ -19,6 +19,7 @@ from ctxhub.management.refusals import refuse_unmigrated, refuse_unreachable, un
 ASKED, SLOW_SECONDS = 20, 0.02
 SKEW = timedelta(seconds=5)
 CONNECTIONS_OF_PROCESS = 12
+OLD_SECONDS = 10
 
 
 def check_database() -> Iterator[Finding]:
@@ -88,6 +89,32 @@ def check_clock() -> Iterator[Finding]:
         yield ok("the clock agrees with the database")
 
 
+def check_replica() -> Iterator[Finding]:
+    """Whether a streaming replica follows: what it answers is as old as what it has replayed last."""
+    if connection.vendor != "postgresql":
+        yield ok("SQLite has no replicas")
+        return
+    with connection.cursor() as cursor:
+        cursor.execute(_REPLICA)
+        found = cursor.fetchone()
+    yield replica_finding(*found)
+
+
+def replica_finding(is_replica: bool, receives: bool, has_all: bool, behind: float) -> Finding:
+    """`has_all`: it has replayed what it has received. `behind`: how many seconds ago that was committed."""
+    if not is_replica:
+        return ok("the database is no replica of another one")
+    if not receives:
+        text = "the database is a replica that receives nothing: what it answers grows old"
+        fix = "The replica's log says why; see primary_conninfo, and the slot on the primary."
+        return Finding(PROBLEM, text, fix)
+    if not has_all and behind > OLD_SECONDS:
+        text = f"the database is a replica, {behind:.0f} s behind: what it answers is as old"
+        fix = "A long read holds it back (max_standby_streaming_delay), or its disk or network is too slow."
+        return Finding(PROBLEM, text, fix)
+    return ok("the database is a replica that follows: reads are answered, writes refused")
+
+
 def check_connections(workers: int = 0) -> Iterator[Finding]:
     """`workers`: as `serve` is given; 0: those that are connected now."""
     if connection.vendor != "postgresql":
@@ -109,6 +136,11 @@ def check_connections(workers: int = 0) -> Iterator[Finding]:
         yield ok(text)
 
 
+# Whoever may not see what a receiver does still sees that there is one.
+_REPLICA = """
+    SELECT pg_is_in_recovery(), EXISTS (SELECT 1 FROM pg_stat_wal_receiver WHERE pid IS NOT NULL),
+        coalesce(pg_last_wal_receive_lsn() <= pg_last_wal_replay_lsn(), false),
+        coalesce(extract(epoch FROM clock_timestamp() - pg_last_xact_replay_timestamp()), 0)"""
 _CONNECTIONS = """
     SELECT current_setting('max_connections')::int, current_setting('superuser_reserved_connections')::int,
         count(*) FILTER (WHERE application_name NOT LIKE 'ctxhub%'),
