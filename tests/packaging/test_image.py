@@ -82,7 +82,7 @@ class Container:
             try:
                 wait_until(lambda: process.poll() is not None or self.listens())
                 assert process.poll() is None, "it has ended"
-                assert self.is_healthy()
+                wait_until(self.is_healthy)
                 yield process
             finally:
                 process.kill()
