@@ -22,6 +22,7 @@ READERS = {
     "stdio.py": "waits for an answer, with patience",
     "e2e/test_answers_admin.py": "two seconds, of which the hub takes a tenth; longer under load",
     "e2e/invited.py": "a minute, of which the machine takes a tenth; longer where others load it",
+    "packaging/team_server.py": "tells how long each step took",
     "integrations/stub_hub.py": "a server that never ends, until it does",
     "integrations/test_texts.py": "the client takes its import for its start",
     "core/test_access_tokens.py": "how long a token is remembered",

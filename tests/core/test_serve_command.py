@@ -10,11 +10,13 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 from django.core.management import call_command
 from django.core.management.base import CommandError
 
+from ctxhub.management.commands.serve import _warnings
 from manage import STARTING
 from sessions.given.models import BriefingItem
 from tests.core.command_line import Installation, Server, installation, migrated_installation
@@ -247,3 +249,13 @@ def test_an_unreachable_database_is_refused_with_a_sentence(ready: Installation)
     assert refused.returncode == 1
     assert refused.stderr.startswith("CommandError: The database cannot be used:")
     assert len(refused.stderr.splitlines()) == 1
+
+
+@pytest.mark.one_engine
+@pytest.mark.parametrize(
+    ("base", "proxy", "told"), [("https", True, 0), ("https", False, 1), ("http", True, 1)]
+)
+def test_plain_http_is_told_unless_a_proxy_has_tls(settings: Any, base: str, proxy: bool, told: int) -> None:
+    settings.BEHIND_PROXY, settings.HTTPS = proxy, base == "https"
+    notes = _warnings("0.0.0.0", 8000, 1, knows_port=True)
+    assert len([note for note in notes if "plain text over http" in note]) == told

@@ -123,9 +123,10 @@ def _warnings(host: str, port: int, workers: int, *, knows_port: bool) -> list[s
             warnings.append(
                 "other machines are refused until CTXHUB_ALLOWED_HOSTS holds the name they call this one by."
             )
-        warnings.append(
-            "tokens travel as plain text over http: put a proxy with TLS in front for anybody else."
-        )
+        if not (settings.BEHIND_PROXY and settings.HTTPS):
+            warnings.append(
+                "tokens travel as plain text over http: put a proxy with TLS in front for anybody else."
+            )
     base = urlsplit(settings.BASE_URL)
     is_announced = knows_port and not env.text("CTXHUB_BASE_URL")
     if base.hostname in THIS_MACHINE and base.port != port and not is_announced:
