@@ -29,16 +29,7 @@ GROWN = {"auth_user", "core_accesstoken", "auth_permission", "django_content_typ
 # What `doctor` says of the database.
 OF_DATABASE = {"database", "migrations", "connections", "clock", "index"}
 LISTS = (
-    *(
-        "decisions",
-        "constraints",
-        "templates",
-        "contexts",
-        "memories",
-        "workflows",
-        "scratchpads",
-        "messages",
-    ),
+    *("decisions", "constraints", "templates", "contexts", "memories", "workflows", "messages"),
     *("resources", "changes", "leases", "snapshots", "sessions", "activity", "agents", "tags", "bin"),
 )
 
