@@ -40,7 +40,10 @@ define install
 	@$(BIN)/python -m compileall -qq -j 0 $(VENV)/lib ctxhub memory messaging sessions tracking || true
 endef
 
-.PHONY: help serve demo test test-sqlite test-postgres coverage check $(CHECKS) install-dev clean new-venv
+CARRY_VERSION := pyproject.toml integrations/client/ctxhub_client/version.py \
+	integrations/claude-code/plugin/.claude-plugin/plugin.json
+
+.PHONY: help serve demo version test test-sqlite test-postgres coverage check $(CHECKS) install-dev clean new-venv
 
 help: ## list these
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
@@ -51,6 +54,12 @@ serve: $(VENV)/installed ## set everything up and start the hub
 
 demo: $(VENV)/installed ## show agents that work side by side, on a hub that is thrown away
 	@$(BIN)/python manage.py demo $(ARGS)
+
+version: ## write the number of a new version to all that carry it: make version VERSION=0.2.0
+	@echo '$(VERSION)' | grep -qE '^[0-9]+\.[0-9]+\.[0-9]+$$' || { echo 'Which? make version VERSION=0.2.0'; exit 2; }
+	@sed -i.before -E 's/^(version = |RELEASE = |  "version": )"[0-9.]+"/\1"$(VERSION)"/' $(CARRY_VERSION)
+	@rm $(CARRY_VERSION:=.before)
+	@grep -nF '"$(VERSION)"' $(CARRY_VERSION)
 
 test: $(VENV)/installed-dev ## run all tests, on SQLite and on PostgreSQL
 	@$(MAKE) --keep-going test-sqlite test-postgres

@@ -23,6 +23,11 @@ STARTING = "Starting the hub: a few seconds, and the first time some more for it
 def main() -> None:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "ctxhub.settings")
     command = "".join(sys.argv[1:2])
+    if sys.argv[1:] in (["--version"], ["version"]):  # Django would tell its own.
+        from ctxhub import __version__
+
+        sys.stdout.write(f"ctxhub {__version__}\n")
+        return
     if command == "serve" and "--setup" in sys.argv:
         # At once: loading Django alone takes a second, and several on a busy machine.
         sys.stdout.write(STARTING)

@@ -30,9 +30,12 @@ def build_wheel(
 
 
 def read_project() -> dict[str, str]:
-    """The texts of pyproject.toml: Python reads that format itself only from 3.11 on."""
+    """The texts of pyproject.toml: Python reads that format itself only from 3.11 on. And the version."""
     with open("pyproject.toml", encoding="utf-8") as file:
-        return dict(re.findall(r'(?m)^([\w-]+) = "(.*)"$', file.read()))
+        texts = dict(re.findall(r'(?m)^([\w-]+) = "(.*)"$', file.read()))
+    with open(os.path.join(PACKAGE, "version.py"), encoding="utf-8") as file:
+        [release] = re.findall(r'(?m)^RELEASE = "(.*)"$', file.read())
+    return dict(texts, version=release)
 
 
 def read_package() -> dict[str, bytes]:

@@ -10,6 +10,7 @@ import pytest
 
 from ctxhub.core import emptying
 from ctxhub.core.bin import binning
+from ctxhub.core.bin.contents import unpacked
 from ctxhub.core.bin.emptying import purge, remove_expired
 from ctxhub.core.bin.models import BinState
 from ctxhub.core.events.cleanup import cleanup
@@ -36,6 +37,7 @@ from memory.models import (
     Snapshot,
     Workflow,
 )
+from memory.suggestions.similar_keys import find_similar
 from memory.templates.services import delete_template
 from messaging.models import Message
 from sessions.models import AgentSession
@@ -347,6 +349,21 @@ def test_two_of_one_name_by_their_ids(ada: Caller, apollo: Project) -> None:
         delete(ada, refs[-1])
     told = [row[1] for row in undo(ada, *refs, dry_run=True)]
     assert [row[1] for row in undo(ada, *refs)] == told == ["conflict", "restored"]
+
+
+def test_a_column_that_an_older_release_did_not_derive_is_filled(ada: Caller, apollo: Project) -> None:
+    decide(ada, "api/auth/method")
+    signature = Decision.unscoped.get().signature
+    delete(ada, "decision:api/auth/method")
+    part = BinPart.unscoped.get()
+    contents = unpacked(bytes(part.data))
+    for row in contents.rows[Decision]:
+        del row["signature"]
+    part.data, _ = contents.packed()
+    part.save()
+    undo(ada, "decision:api/auth/method")
+    assert Decision.unscoped.get().signature == signature
+    assert [each["key"] for each in find_similar(apollo.pk, "auth/api/method")] == ["api/auth/method"]
 
 
 def test_a_deleted_tag_is_made_again(ada: Caller, apollo: Project) -> None:

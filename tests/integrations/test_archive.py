@@ -2,6 +2,7 @@
 
 import hashlib
 import io
+import json
 import os
 import shutil
 import subprocess
@@ -12,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from ctxhub_client.version import RELEASE
 from django.core.management import CommandError, call_command
 
 from ctxhub import __version__
@@ -95,10 +97,12 @@ def test_the_archive_and_the_folder_tell_one_version(workplace: Workplace) -> No
         assert workplace.run("--version", script=script).out == expected
 
 
-def test_the_releases_are_one() -> None:
-    project = tomllib.loads((PACKAGE.parent / "pyproject.toml").read_text())["project"]
-    assert project["version"] == __version__
+def test_the_versions_are_one() -> None:
+    """`make version VERSION=...` writes it to all that carry it."""
+    plugin = json.loads((ROOT / "integrations/claude-code/plugin/.claude-plugin/plugin.json").read_text())
+    assert {RELEASE, plugin["version"]} == {__version__}
     assert client_archive().version.startswith(f"{__version__}+")
+    assert "version" not in tomllib.loads((PACKAGE.parent / "pyproject.toml").read_text())["project"]
 
 
 @pytest.mark.parametrize("version", ["3.8", "3.9", "3.13"])

@@ -15,6 +15,7 @@ from ctxhub_client.bridge.lines import Pipes
 from ctxhub_client.bridge.run import Bridge
 from ctxhub_client.windows.joining import name_subagent
 
+from ctxhub import __version__
 from tests.integrations.scripted_hub import (
     CLOSES,
     Request,
@@ -112,7 +113,7 @@ def test_a_message_is_passed_on_as_it_is(client: Ends, hub: ScriptedHub) -> None
     assert sent.headers["content-length"] == str(len(line))
     assert (sent.target, sent.headers["authorization"]) == ("/mcp", "Bearer secret")
     assert "text/event-stream" in sent.headers["accept"]
-    assert sent.headers["user-agent"].startswith("ctxhub-client/0.1.0")
+    assert sent.headers["user-agent"].startswith(f"ctxhub-client/{__version__}")
     assert not {"ctxhub-session", "ctxhub-agent", "mcp-protocol-version"} & {*sent.headers}
 
 

@@ -136,7 +136,7 @@ def test_a_name_that_the_token_is_not_for(clinic: Clinic, stub: StubHub) -> None
 
 
 @pytest.mark.parametrize(
-    ("version", "text"), [("0.1.0+ffffffff", "serves version 0.1.0+ffffffff"), ("", "but serves no client")]
+    ("version", "text"), [("9.1.0+ffffffff", "serves version 9.1.0+ffffffff"), ("", "but serves no client")]
 )
 def test_another_program_of_the_hub(clinic: Clinic, stub: StubHub, version: str, text: str) -> None:
     stub.answers["/connect/ctxhub.pyz"] = Answer("", 200, "text/plain", {"Ctxhub-Client-Version": version})

@@ -6,6 +6,7 @@ from urllib.parse import parse_qs
 
 import pytest
 
+from ctxhub import __version__
 from tests.integrations.hook import Workplace, is_silent
 from tests.integrations.stub_hub import (
     BRIEF,
@@ -468,15 +469,14 @@ def served(version: str) -> dict[str, Answer]:
 
 
 def test_another_program_of_the_hub_is_told_once_a_day(at_stub: Workplace, stub: StubHub) -> None:
-    stub.answers |= served("0.1.0+ffffffff")
+    other = f"{__version__}+ffffffff"
+    stub.answers |= served(other)
     run = at_stub.event("session_start_startup")
-    assert run.answer["systemMessage"].startswith(
-        "ctxhub: the hub serves version 0.1.0+ffffffff of its client"
-    )
-    assert "0.1.0+ffffffff" not in run.context, "it is the person's to do"
+    assert run.answer["systemMessage"].startswith(f"ctxhub: the hub serves version {other} of its client")
+    assert other not in run.context, "it is the person's to do"
     assert "systemMessage" not in at_stub.event("session_start_resume").answer
     assert [sent.method for sent in stub.sent if sent.path == "/connect/ctxhub.pyz"] == ["HEAD"]
-    assert stub.of("brief/")[0].headers["user-agent"].startswith("ctxhub-client/0.1.0")
+    assert stub.of("brief/")[0].headers["user-agent"].startswith(f"ctxhub-client/{__version__}")
 
 
 @pytest.mark.parametrize("version", ["", "0.0.9+ffffffff", "nonsense"])

@@ -23,6 +23,7 @@ from ctxhub.core.bin.declaration import joined
 from ctxhub.core.bin.models import BinItem, BinPart, BinState
 from ctxhub.core.bin.sql import (
     Values,
+    derive_new_columns,
     existing,
     fill,
     insert_rows,
@@ -240,6 +241,9 @@ class _Part:
         for model, some in rows.items():
             others = some if model is not self._noun.model else [row for row in some if row is not own]
             insert_rows(self._project_id, model, others)
+            history: Any = noun.history if (noun := noun_of(model)) else None
+            if history:
+                derive_new_columns(self._project_id, history.table, some)
 
     # -- What the rows point to --------------------------------------------------------------------
 

@@ -10,6 +10,7 @@ from ctxhub.core.kit import sql
 from ctxhub.core.kit.columns import adapter_of, by_column, reader_of
 from ctxhub.core.kit.deletes import pointing_to
 from ctxhub.core.kit.pages import Condition
+from ctxhub.core.kit.rows import Table
 
 Values = dict[str, Any]
 """The columns of a row, as JSON has them."""
@@ -66,6 +67,13 @@ def insert_rows(project_id: int, model: type[Model], rows: Sequence[Values]) -> 
         then = "ON CONFLICT DO NOTHING RETURNING id"
         count += len(sql.insert(model._meta.db_table, columns, records, then))
     return count
+
+
+def derive_new_columns(project_id: int, table: Table[Any], rows: Sequence[Values]) -> None:
+    """Fill the derived columns that rows which are back lack, for they are newer than the deletion."""
+    ids = [row["id"] for row in rows if not row.keys() >= table.derived.keys()]
+    for row in table.read(project_id, ids).values():
+        table.derive_again(row)
 
 
 def existing(project_id: int, model: type[Model], ids: Collection[int]) -> set[int]:

@@ -246,6 +246,13 @@ class Table(Generic[RowT]):
             elif not changes.keys().isdisjoint(self.copies[field]):
                 self._copy(links, self.copies[field], ("= %s", [new.id]))
 
+    def derive_again(self, row: RowT) -> None:
+        """Store the derived columns of a row, as after a change of what they are computed from."""
+        if derived := self.derive(row):
+            columns = ", ".join(f"{column} = %s" for column in derived)
+            values = [self._stored(column, value) for column, value in derived.items()]
+            sql.execute(f"UPDATE {self.name} SET {columns} WHERE id = %s", [*values, row.id])
+
     def keep_copies(self, owners: Condition) -> None:
         """Update the copies in the link tables for some rows; `owners` is a condition like `IN (...)`."""
         for field, links in self.links.items():

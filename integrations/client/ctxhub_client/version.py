@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+# The hub's, which `make version` writes here, too: the client also runs without the hub's files.
 RELEASE = "0.1.0"
 # What the archive says of itself, and what follows from the sources.
 BUILT = "built.py"
