@@ -42,11 +42,12 @@ from tests.properties import use_profile
 from tests.search_index import index_is_right
 
 FOLDER = Path(__file__).parent
-# Few and long files: run last, they would occupy one processor while the others are idle.
-LONG = ("backup_command", "drill_command", "lock_holds", "long_texts", "restore_command")
+# Few and long files, longest first: run last, they would occupy one processor while the others are idle.
+LONG = ("lock_holds", "long_texts", "backup_command", "drill_command", "restore_command")
 FIRST = [
-    *(FOLDER / name for name in ("sqlew", "e2e", "mcp", "transfer")),
+    *(FOLDER / name for name in ("roles", "golden", "e2e")),
     *(FOLDER / "core" / f"test_{name}.py" for name in LONG),
+    *(FOLDER / name for name in ("transfer", "mcp", "sqlew")),
 ]
 # Tests of one face: the services below it are tested on every engine, the contract and the golden hour call
 # every operation over MCP and REST there, and the pages' lists are marked `every_engine`.
@@ -58,6 +59,11 @@ gc.disable()
 use_profile()
 # Read again while a test counts queries, as on a slow machine, they would be one more.
 names_of_people.REMEMBERED_SECONDS = agent_marks.REMEMBERED_SECONDS = float("inf")
+# Cleanup rests the longer the slower it was: on a busy machine it was not due where a test expected it.
+cleanup.REST = 0
+# It moves no cursor past events that are no changes: of a new project it does so from id 1,000 on, and all
+# tests of a process raise the ids, so the statements of a write depended on the tests before.
+counting.PASSED_AT_LEAST = 1_000_000_000
 
 
 def pytest_ignore_collect(collection_path: Path) -> bool | None:
@@ -71,7 +77,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
     In CI those that need npm are skipped but in `.ci/nightly`, which runs them alone.
     """
-    items.sort(key=lambda item: not _is_first(item.path))
+    items.sort(key=lambda item: _place(item.path))
     if os.environ.get("CI") and not os.environ.get("CTXHUB_NIGHTLY"):
         for item in items:
             if item.get_closest_marker("needs_npm"):
@@ -87,8 +93,8 @@ def _on_postgres() -> bool:
 
 
 @cache
-def _is_first(path: Path) -> bool:
-    return any(path.is_relative_to(folder) for folder in FIRST)
+def _place(path: Path) -> int:
+    return next((place for place, first in enumerate(FIRST) if path.is_relative_to(first)), len(FIRST))
 
 
 def _depends_on_engine(item: pytest.Item) -> bool:
@@ -181,8 +187,11 @@ def _vacuumed(request: pytest.FixtureRequest) -> Iterator[None]:
 
 
 @pytest.fixture(autouse=True)
-def nothing_remembered() -> None:
-    """Clear the caches of the process: tests roll back, so ids are used again."""
+def nothing_remembered() -> Iterator[None]:
+    """Clear the caches of the process: tests roll back, so ids are used again.
+
+    No thread writes in the background: what waits is written when a test says so, or never.
+    """
     forget_tokens()
     forget_names()
     agent_marks.forget_marks()
@@ -199,17 +208,6 @@ def nothing_remembered() -> None:
     counts._remembered.clear()
     counts._sizes.clear()
     reads._WRITER.when = When.AT_ONCE
-
-
-@pytest.fixture(autouse=True)
-def cleanup_does_not_rest(monkeypatch: pytest.MonkeyPatch) -> None:
-    """It rests the longer the slower it was: on a busy machine it was not due where a test expected it."""
-    monkeypatch.setattr(cleanup, "REST", 0)
-
-
-@pytest.fixture(autouse=True)
-def nothing_in_background() -> Iterator[None]:
-    """Without threads that write: what waits is written when a test says so, or never."""
     for writer in all_writers():
         if writer.when is When.IN_BACKGROUND:
             writer.when = When.ON_FLUSH
@@ -258,14 +256,6 @@ def index_is_kept(apollo: Project) -> Iterator[None]:
     yield
     if Project.objects.filter(pk=apollo.pk).exists():
         index_is_right(apollo)
-
-
-@pytest.fixture(autouse=True)
-def no_cursor_moves(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Cleanup moves no cursor past events that are no changes: of a new project it does so from id 1,000 on,
-    and all tests of a process raise the ids, so the statements of a write depended on the tests before.
-    """
-    monkeypatch.setattr(counting, "PASSED_AT_LEAST", 1_000_000_000)
 
 
 @pytest.fixture

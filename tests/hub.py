@@ -39,7 +39,7 @@ class HttpClient:
     def send(self, method: str, path: str, body: Any = None, headers: dict[str, str] | None = None) -> Reply:
         """Send `body` (bytes as they are, anything else as JSON) and read the whole answer."""
         self._connection = self._connection or http.client.HTTPConnection(
-            "127.0.0.1", self.port, timeout=2 * PATIENCE_SECONDS
+            "127.0.0.1", self.port, timeout=8 * PATIENCE_SECONDS
         )
         sent = {
             "Content-Type": "application/json",

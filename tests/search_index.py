@@ -1,17 +1,21 @@
 """Compares the search index, which is updated with every write, with one built from the rows."""
 
 from collections import defaultdict
+from functools import cache
 from typing import Any
 
 from django.db import connection
 
 from ctxhub.core.kit import sql
-from ctxhub.core.models import Project, SearchEntry, SearchText, SearchWord
+from ctxhub.core.models import Project, SearchEntry
 from ctxhub.core.registry import indexed_nouns
 from ctxhub.core.search.documents import PARTS, Document, known_words, passages, scope_words
 
 Index = dict[tuple[str, int], Any]
 """Ref, time and passages of each object, by kind and id."""
+
+# Without Django's ORM, which would take most of the time: this is asked after some thousand tests.
+TEXTS = "SELECT id, start, size, words, scope FROM core_searchtext WHERE project_id = %s ORDER BY id"
 
 
 def index_is_right(project: Project) -> None:
@@ -19,8 +23,9 @@ def index_is_right(project: Project) -> None:
     documents = _read_afresh(project)
     assert _indexed(project) == {key: _entry(project, key[0], d) for key, d in documents.items()}
     wanted = {word for document in documents.values() for word in known_words(document)}
-    words = SearchWord.objects.in_project(project).values_list("word", flat=True)
-    assert wanted <= set(words)
+    if wanted:
+        words = sql.rows("SELECT word FROM core_searchword WHERE project_id = %s", [project.pk])
+        assert wanted <= {word for (word,) in words}
     _engine_agrees()
 
 
@@ -35,13 +40,19 @@ def _read_afresh(project: Project) -> dict[tuple[str, int], Document]:
 
 
 def _ids_by_kind(project: Project) -> dict[str, list[int]]:
-    """In one statement, as this is asked after some thousand tests."""
-    tables = ((noun.kind, noun.model._meta.db_table) for noun in indexed_nouns())
-    of_kinds = (f"SELECT '{kind}', id FROM {table} WHERE project_id = {project.pk}" for kind, table in tables)
     found = defaultdict(list)
-    for kind, row_id in sql.rows(" UNION ALL ".join(of_kinds)):
+    statement, count = _of_kinds()
+    for kind, row_id in sql.rows(statement, [project.pk] * count):
         found[kind].append(row_id)
     return found
+
+
+@cache
+def _of_kinds() -> tuple[str, int]:
+    """One statement with so many placeholders for the project."""
+    tables = [(noun.kind, noun.model._meta.db_table) for noun in indexed_nouns()]
+    selects = (f"SELECT '{kind}', id FROM {table} WHERE project_id = %s" for kind, table in tables)
+    return " UNION ALL ".join(selects), len(tables)
 
 
 def _entry(project: Project, kind: str, document: Document) -> Any:
@@ -51,11 +62,12 @@ def _entry(project: Project, kind: str, document: Document) -> Any:
 
 
 def _indexed(project: Project) -> Index:
-    entries = SearchEntry.objects.in_project(project)
     found = defaultdict(list)
-    for text in SearchText.objects.in_project(project).order_by("pk"):
-        found[text.pk // PARTS].append((text.pk % PARTS, text.start, text.size, text.words, text.scope))
-    index = {(e.kind, e.object_id): (e.ref, e.updated_at, found.pop(e.pk, [])) for e in entries}
+    for text_id, *text in sql.rows(TEXTS, [project.pk]):
+        found[text_id // PARTS].append((text_id % PARTS, *text))
+    fields = ("pk", "kind", "object_id", "ref", "updated_at")
+    entries = SearchEntry.objects.in_project(project).values_list(*fields)
+    index = {(kind, of): (ref, at, found.pop(pk, [])) for pk, kind, of, ref, at in entries}
     assert not found, "These passages are of no entry."
     return index
 

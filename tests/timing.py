@@ -35,7 +35,11 @@ def within_cpu_seconds(limit: float) -> Iterator[None]:
     """
     began = cpu_seconds()
     yield
-    took = cpu_seconds() - began
+    check_cpu_seconds(cpu_seconds() - began, limit)
+
+
+def check_cpu_seconds(took: float, limit: float) -> None:
+    """Assert that processor time is below the limit of `within_cpu_seconds`."""
     limit *= TRACED if sys.gettrace() else 1
     limit *= slowness() if took >= limit else 1
     assert took < limit, f"{took:.2f} s of processor time, the limit is {limit:.2f} s"

@@ -61,12 +61,18 @@ def call_until_both_have_answered(server: Server, folder: Path) -> int:
     return calls
 
 
+def both_listening(server: Server) -> dict[int, set[str]] | None:
+    """The sockets of both workers; None as long as one is not up: its files are there before it listens."""
+    found = listening_workers(server.process.pid, server.hub.port)
+    return found if len(found) == 2 else None
+
+
 def test_each_worker_tells_the_sum_and_nothing_is_lost_with_one(server: Server) -> None:
     folder = folder_of(server)
     assert folder.stat().st_mode & 0o777 == 0o700
     calls = call_until_both_have_answered(server, folder)
     assert {told(server.hub, CALLS) for _ in range(10)} == {calls}
-    workers = listening_workers(server.process.pid, server.hub.port)
+    workers = wait_until(lambda: both_listening(server))
     killed = min(workers.keys() & counting(folder))
     sockets = workers[killed]
     os.kill(killed, signal.SIGKILL)

@@ -47,13 +47,23 @@ def root(world: World) -> Any:
 
 def addresses(world: World, root: Any) -> Mapping[str, str]:
     """A page of each template, and all that are made by views of their own, by name."""
-    client: Client = root.browser()
-    found, templates = dict(OTHERS), set[str]()
+    if not _named:
+        _named.update(_first_of_each_template(world, root.browser()))
+    urls = {page.name: page.url for page in pages(world)}
+    return OTHERS | {name: urls[name] for name in _named.values()}
+
+
+# By template, filled by the first test: to ask for all pages takes as long as what follows.
+_named: dict[str, str] = {}
+
+
+def _first_of_each_template(world: World, client: Client) -> dict[str, str]:
+    """The name of the first page that each template draws."""
+    found: dict[str, str] = {}
     for page in pages(world):
         reply: Any = client.get(page.url)
-        if reply.status_code == 200 and (template := _template(reply)) and template not in templates:
-            templates.add(template)
-            found[page.name] = page.url
+        if reply.status_code == 200 and (template := _template(reply)):
+            found.setdefault(template, page.name)
     return found
 
 

@@ -21,7 +21,7 @@ from messaging.messages.services import acknowledge_messages, send_message
 from tests.hub import LiveHub, McpClient, Reply, RestClient
 from tests.people import VIEWER, person, signed_in
 from tests.stdio import stdio_hub
-from tests.timing import PATIENCE_SECONDS, SOON_SECONDS, cpu_seconds_of, wait_until
+from tests.timing import PATIENCE_SECONDS, SOON_SECONDS, check_cpu_seconds, cpu_seconds_of, wait_until
 
 CROWD = 64
 
@@ -45,8 +45,25 @@ def wait(request: pytest.FixtureRequest, hub: LiveHub, ada_token: str) -> Callab
 
 
 def wait_for_waiters(count: int = 1) -> None:
-    """Block until this many calls are waiting."""
-    wait_until(lambda: len(watch._waiters) >= count)
+    """Block until this many calls are waiting, with more patience for more of them."""
+    wait_until(lambda: len(watch._waiters) >= count, PATIENCE_SECONDS * (1 + count // 16))
+
+
+def waiting(run: Callable[[], Any]) -> tuple[float, Future[tuple[Any, float]]]:
+    """When a call of three seconds began, and its answer, once it waits.
+
+    It is made again if it has ended before this thread came to look.
+    """
+    for _ in range(10):
+        started, answering = time.monotonic(), in_background(run)
+        if _waits(answering):
+            return started, answering
+    raise AssertionError("no call waited")
+
+
+def _waits(answering: Future[Any]) -> bool:
+    wait_until(lambda: watch._waiters or answering.done())
+    return not answering.done()
 
 
 def in_background(run: Callable[[], Any]) -> Future[tuple[Any, float]]:
@@ -74,9 +91,7 @@ def test_a_waiting_call_answers_when_another_writes(wait: Callable[..., Any], be
 
 
 def test_own_writes_do_not_wake(wait: Callable[..., Any], ada: Caller) -> None:
-    started = time.monotonic()
-    answering = in_background(lambda: wait(wait_seconds=3))
-    wait_for_waiters()
+    started, answering = waiting(lambda: wait(wait_seconds=3))
     set_decision(caller=ada, key="mine", value="x")
     answer, answered = answering.result(PATIENCE_SECONDS)
     assert "decisions" not in answer
@@ -84,9 +99,7 @@ def test_own_writes_do_not_wake(wait: Callable[..., Any], ada: Caller) -> None:
 
 
 def test_another_projects_writes_do_not_wake(wait: Callable[..., Any], cy: Caller) -> None:
-    started = time.monotonic()
-    answering = in_background(lambda: wait(wait_seconds=3))
-    wait_for_waiters()
+    started, answering = waiting(lambda: wait(wait_seconds=3))
     set_decision(caller=cy, key="theirs", value="x")
     _, answered = answering.result(PATIENCE_SECONDS)
     assert answered - started > 2.9
@@ -100,7 +113,7 @@ def test_changes_before_the_call_are_answered_at_once(wait: Callable[..., Any], 
 
 
 def test_a_time_ahead_of_the_hubs_clock_hides_nothing(wait: Callable[..., Any], ben: Caller) -> None:
-    answering = in_background(lambda: wait(since="2099-01-01", wait_seconds=5))
+    answering = in_background(lambda: wait(since="2099-01-01", wait_seconds=60))
     wait_for_waiters()
     set_decision(caller=ben, key="news", value="x")
     answer, _ = answering.result(PATIENCE_SECONDS)
@@ -169,7 +182,7 @@ def test_64_waiting_calls_do_not_slow_others(hub: LiveHub, ada_mcp: McpClient, a
         answers = threads.map(wait, range(CROWD))
         wait_for_waiters(CROWD)
         times = [cpu_seconds_of(lambda: ada_mcp.call("decision", "list")) for _ in range(20)]
-        assert sorted(times)[len(times) // 2] < 0.1
+        check_cpu_seconds(sorted(times)[len(times) // 2], 0.1)
         assert len(watch._waiters) == CROWD, "no call had to end for the others"
         assert open_connections() - connections <= 6
         write_as_somebody_else(ada_mcp, hub)
@@ -180,13 +193,14 @@ def test_64_waiting_pages_hold_nothing_and_hear_of_every_project(
     hub: LiveHub, ada: Caller, ada_mcp: McpClient, cy: Caller, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The first page of somebody with two projects; the event is in the second."""
-    monkeypatch.setattr(live, "LONGEST_SECONDS", 300)  # A busy machine needs more than 30 s for what follows.
+    # A busy machine needs more than a minute to draw 64 pages.
+    monkeypatch.setattr(live, "LONGEST_SECONDS", 900)
     for caller in (ada, cy):
         set_decision(caller=caller, key="first", value="x")
     user = person("vera", ada.project)
     person("vera", cy.project, VIEWER)
     cookie = {"Cookie": f"sessionid={signed_in(user).cookies['sessionid'].value}"}
-    url = "/admin/overview/?wait=300"
+    url = "/admin/overview/?wait=900"
     known_as = {**cookie, "If-None-Match": hub.http().send("GET", url, None, cookie).headers["etag"]}
 
     def wait(_: int) -> Reply:
@@ -197,7 +211,7 @@ def test_64_waiting_pages_hold_nothing_and_hear_of_every_project(
         answers = threads.map(wait, range(CROWD))
         wait_for_waiters(CROWD)
         times = [cpu_seconds_of(lambda: ada_mcp.call("decision", "list")) for _ in range(20)]
-        assert sorted(times)[len(times) // 2] < 0.1
+        check_cpu_seconds(sorted(times)[len(times) // 2], 0.1)
         assert len(watch._waiters) == CROWD, "no call had to end for the others"
         assert open_connections() - connections <= CROWD // 4  # Those of the worker threads.
         set_decision(caller=cy, key="news", value="x")
