@@ -5,6 +5,7 @@ has what the primary has committed. At the end, a process on the replica has to 
 """
 
 import argparse
+import json
 import sys
 import threading
 import time
@@ -92,13 +93,15 @@ def different_answers(server: Server, other: Server) -> list[str]:
     return different
 
 
-def _answer(server: Server, path: str) -> bytes:
+def _answer(server: Server, path: str) -> dict[str, Any]:
+    """Without the place of the next page, in which the moment of the call may stand."""
     channel = server.connect_rest()
     channel.send(channel.frame("GET", path, agent=agent_name(0)))
     while (body := channel.receive()) is None:
         pass
     channel.close()
-    return body
+    answer: dict[str, Any] = json.loads(body)
+    return {name: value for name, value in answer.items() if name != "next"}
 
 
 def measure(team: Team, seconds: float, months: float) -> str:
