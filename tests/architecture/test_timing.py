@@ -36,6 +36,7 @@ READERS = {
 SHORT_WAITS = {
     ("core/test_background.py", 0.8),
     ("core/test_write_queue.py", 0.4),
+    ("mcp/test_other_workers.py", 0.2),
     ("mcp/test_write_slots.py", 0.05),
     ("memory/test_decisions_races.py", 0.002),
     ("integrations/test_watch_lasting.py", 2.0),
